@@ -1,0 +1,1 @@
+"""Mistral actions that hold the deployment logic of an overcloud."""

@@ -1,0 +1,1 @@
+"""Overcloud deployment through Mistral, watched live."""

@@ -1,0 +1,121 @@
+"""The one tree of errors; each has a stable code that messages and exit paths name.
+
+::
+
+    TripleOWorkerError
+    ├── InvalidInput            bad data from a user: names the place and the remedy
+    │   ├── InvalidEvent        an envelope or message that cannot be read
+    │   ├── InvalidPosition     a resume position that is not ``EPOCH:SEQUENCE``
+    │   └── InvalidDefinition   a workbook or workflow that cannot be loaded
+    ├── ServiceError            a service that the worker needs did not do its part
+    │   ├── JournalUnavailable  the durable log cannot be written or read
+    │   └── IdentityUnavailable Keystone cannot say whether a token is good
+    ├── NotAuthenticated        no token, or one that Keystone refuses
+    ├── NotAuthorised           a good token without the right
+    ├── StreamClosed            the stream ended; ``reconnect`` says whether to come back
+    └── OperationError          an operation did not end well
+        ├── OperationFailed     it ended, and not with success
+        ├── OperationCancelled  it was cancelled
+        └── OperationTimedOut   the wait ended before the operation did
+"""
+
+from __future__ import annotations
+
+
+class TripleOWorkerError(Exception):
+    """Something that tripleo-worker does went wrong."""
+
+    code = "error"
+
+    def __init__(self, message: str = "", *, remedy: str = "") -> None:
+        self.message = message or (type(self).__doc__ or "").split("\n")[0]
+        self.remedy = remedy
+        super().__init__(f"{self.message} {remedy}".strip())
+
+
+class InvalidInput(TripleOWorkerError):
+    """The input is not valid."""
+
+    code = "invalid-input"
+
+
+class InvalidEvent(InvalidInput):
+    """The event cannot be read."""
+
+    code = "invalid-event"
+
+
+class InvalidPosition(InvalidInput):
+    """The position is not of the form EPOCH:SEQUENCE."""
+
+    code = "invalid-position"
+
+
+class InvalidDefinition(InvalidInput):
+    """The workbook or workflow definition is not valid."""
+
+    code = "invalid-definition"
+
+
+class ServiceError(TripleOWorkerError):
+    """A service did not answer as it should."""
+
+    code = "service-error"
+
+
+class JournalUnavailable(ServiceError):
+    """The journal cannot be used at the moment."""
+
+    code = "journal-unavailable"
+
+
+class IdentityUnavailable(ServiceError):
+    """Keystone cannot be asked about a token at the moment."""
+
+    code = "identity-unavailable"
+
+
+class NotAuthenticated(TripleOWorkerError):
+    """A valid token is needed."""
+
+    code = "not-authenticated"
+
+
+class NotAuthorised(TripleOWorkerError):
+    """The token does not give the right to do this."""
+
+    code = "not-authorised"
+
+
+class StreamClosed(TripleOWorkerError):
+    """The stream was closed by the worker."""
+
+    code = "stream-closed"
+
+    def __init__(self, message: str = "", *, remedy: str = "", reconnect: bool = True) -> None:
+        super().__init__(message, remedy=remedy)
+        self.reconnect = reconnect
+
+
+class OperationError(TripleOWorkerError):
+    """The operation did not end well."""
+
+    code = "operation-error"
+
+
+class OperationFailed(OperationError):
+    """The operation failed."""
+
+    code = "operation-failed"
+
+
+class OperationCancelled(OperationError):
+    """The operation was cancelled."""
+
+    code = "operation-cancelled"
+
+
+class OperationTimedOut(OperationError):
+    """The wait ended before the operation did."""
+
+    code = "operation-timed-out"
