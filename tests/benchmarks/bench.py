@@ -96,7 +96,7 @@ def main() -> int:
         parser.error(f"no benchmark {', '.join(unknown)}; there are: {', '.join(names())}")
     RESULTS.mkdir(exist_ok=True)
     with SharedUndercloud(RESULTS / "undercloud") as clouds:
-        return max(run(name, clouds) for name in chosen)
+        return max((run(name, clouds) for name in chosen), default=0)
 
 
 if __name__ == "__main__":
