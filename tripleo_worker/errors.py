@@ -9,7 +9,8 @@
     │   └── InvalidDefinition   a workbook or workflow that cannot be loaded
     ├── ServiceError            a service that the worker needs did not do its part
     │   ├── JournalUnavailable  the durable log cannot be written or read
-    │   └── IdentityUnavailable Keystone cannot say whether a token is good
+    │   ├── IdentityUnavailable Keystone cannot say whether a token is good
+    │   └── ContactLost         neither the worker nor Mistral answers any more
     ├── NotAuthenticated        no token, or one that Keystone refuses
     ├── NotAuthorised           a good token without the right
     ├── StreamClosed            the stream ended; ``reconnect`` says whether to come back
@@ -73,6 +74,12 @@ class IdentityUnavailable(ServiceError):
     """Keystone cannot be asked about a token at the moment."""
 
     code = "identity-unavailable"
+
+
+class ContactLost(ServiceError):
+    """Neither the worker nor Mistral answers."""
+
+    code = "contact-lost"
 
 
 class NotAuthenticated(TripleOWorkerError):
