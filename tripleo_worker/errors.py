@@ -14,6 +14,12 @@
     ├── NotAuthenticated        no token, or one that Keystone refuses
     ├── NotAuthorised           a good token without the right
     ├── StreamClosed            the stream ended; ``reconnect`` says whether to come back
+    ├── UndercloudError         the embedded undercloud cannot do what was asked
+    │   ├── PortTaken           another process listens on a port it needs
+    │   ├── PackageMissing      a program of the distribution is not installed
+    │   ├── NoSpace             the disk is too full to start safely
+    │   ├── UndercloudBusy      another command is at work on the same undercloud
+    │   └── StartFailed         a service died, or was not ready in time
     └── OperationError          an operation did not end well
         ├── OperationFailed     it ended, and not with success
         ├── OperationCancelled  it was cancelled
@@ -102,6 +108,42 @@ class StreamClosed(TripleOWorkerError):
     def __init__(self, message: str = "", *, remedy: str = "", reconnect: bool = True) -> None:
         super().__init__(message, remedy=remedy)
         self.reconnect = reconnect
+
+
+class UndercloudError(TripleOWorkerError):
+    """The embedded undercloud cannot do what was asked."""
+
+    code = "undercloud-error"
+
+
+class PortTaken(UndercloudError):
+    """Another process listens on a port that the undercloud needs."""
+
+    code = "port-taken"
+
+
+class PackageMissing(UndercloudError):
+    """A program that the undercloud runs is not installed."""
+
+    code = "package-missing"
+
+
+class NoSpace(UndercloudError):
+    """The disk is too full to start the undercloud safely."""
+
+    code = "no-space"
+
+
+class UndercloudBusy(UndercloudError):
+    """Another command is at work on the same undercloud."""
+
+    code = "undercloud-busy"
+
+
+class StartFailed(UndercloudError):
+    """A service of the undercloud died, or was not ready in time."""
+
+    code = "start-failed"
 
 
 class OperationError(TripleOWorkerError):
