@@ -130,7 +130,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 		}
 	fi
 	echo "Installing tripleo-worker into $(VENV)"
-	$(BIN)/python -m pip install --quiet uv || true
+	$(BIN)/python -m pip install --quiet "uv>=0.5" 2> /dev/null || true
 	if ! $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode \
 			-c constraints.txt -e '.[test,doc]'; then
 		echo "uv could not install; trying pip, which takes longer" >&2
