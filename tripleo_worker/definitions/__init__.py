@@ -1,0 +1,1 @@
+"""The workbooks as Mistral knows them: found, linted, and brought up to date."""

@@ -1,0 +1,1 @@
+"""HTTP, websocket and SSE: how the stream leaves the worker, and who may have it."""
