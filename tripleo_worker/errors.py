@@ -10,6 +10,7 @@
     ├── ServiceError            a service that the worker needs did not do its part
     │   ├── JournalUnavailable  the durable log cannot be written or read
     │   ├── IdentityUnavailable Keystone cannot say whether a token is good
+    │   ├── NoWorker            no worker is known, or it does not answer
     │   └── ContactLost         neither the worker nor Mistral answers any more
     ├── NotAuthenticated        no token, or one that Keystone refuses
     ├── NotAuthorised           a good token without the right
@@ -80,6 +81,12 @@ class IdentityUnavailable(ServiceError):
     """Keystone cannot be asked about a token at the moment."""
 
     code = "identity-unavailable"
+
+
+class NoWorker(ServiceError):
+    """No worker answers."""
+
+    code = "no-worker"
 
 
 class ContactLost(ServiceError):
