@@ -1,0 +1,1 @@
+"""Entry points of the services that ship no server of their own that fits."""

@@ -1,0 +1,1 @@
+"""Bootstrap steps that are more than one call of a service's own tool; all may be repeated."""
