@@ -95,8 +95,11 @@ samples: venv ## Write etc/ again from the options and policies in the code
 constraints: venv ## Resolve constraints.txt again (UPGRADE=1: to the newest releases)
 	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 \
 		--no-annotate --no-header $(if $(UPGRADE),--upgrade) --quiet --output-file constraints.txt
-	sed -i '1i # Every release that tripleo-worker is tested with, on Python 3.11 to 3.13.\
-	# Made by `make constraints`; install with: pip install -c constraints.txt -e ".[test,doc]"' constraints.txt
+	# What pyproject.toml says of the environment is true of every line; it need not stand there.
+	sed -i -E "s/platform_python_implementation == 'CPython' and //; s/ (and|;) sys_platform == 'linux'$$//" \
+		constraints.txt
+	sed -i '1i # Every release that tripleo-worker is tested with, on Python 3.11 to 3.13.' constraints.txt
+	sed -i '2i # Made by `make constraints`; see CONTRIBUTING.rst.' constraints.txt
 
 .PHONY: clean
 clean: ## Remove what was built; stop the demo first
