@@ -170,7 +170,7 @@ packages:
 		"$${sudo[@]}" chmod 755 $$policy
 	fi
 	"$${sudo[@]}" apt-get update -qq
-	"$${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+	"$${sudo[@]}" env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get install -qq -y --no-install-recommends \
 		"$${missing[@]}" > /dev/null
 	if [ -d /run/systemd/system ]; then
 		for unit in redis-server rabbitmq-server mariadb; do
