@@ -12,7 +12,7 @@ from cliff.command import Command
 from cliff.lister import Lister
 
 from tripleo_worker.errors import UndercloudError
-from tripleo_worker.undercloud import lifecycle, logfiles, processes, state
+from tripleo_worker.undercloud import lifecycle, logfiles, processes
 from tripleo_worker.undercloud.layout import DEFAULT_PORT_BASE, Layout
 from tripleo_worker.undercloud.screen import screen
 from tripleo_worker.undercloud.state import Report, UnitReport, UnitState

@@ -13,10 +13,10 @@ from tripleo_worker.errors import StartFailed, UndercloudError
 from tripleo_worker.undercloud import (
     credentials,
     logfiles,
+    orders,
     preflight,
     processes,
     rendering,
-    orders,
     settings,
     state,
 )
