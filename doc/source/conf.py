@@ -10,7 +10,6 @@ release = version = installed_version("tripleo-worker")
 
 extensions = [
     "cliff.sphinxext",
-    "openstackdocstheme",
     "oslo_config.sphinxext",
     "oslo_policy.sphinxext",
     "sphinx.ext.autodoc",
@@ -24,12 +23,11 @@ if (Path(__file__).parents[2] / ".git").exists():
 else:
     exclude_patterns.append("reference/release-notes.rst")
 
-html_theme = "openstackdocs"
+html_theme = "furo"
+html_title = f"tripleo-worker {release}"
 html_copy_source = False
-openstackdocs_repo_name = ""
-openstackdocs_auto_name = False
-openstackdocs_auto_version = False
-openstackdocs_pdf_link = False
+html_show_sphinx = False
+html_static_path = ["_static"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"

@@ -194,12 +194,13 @@ class Demo(Command):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """The options of the command."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        parser.add_argument("--dir", metavar="DIR", help="Folder of the undercloud.")
+        for option, metavar in (("--dir", "FOLDER"), ("--port-base", "N")):
+            parser.add_argument(option, metavar=metavar, help="as for `undercloud up`")
         parser.add_argument(
-            "--port-base", metavar="PORT", help="First of the ports that its services use."
-        )
-        parser.add_argument(
-            "--plan", metavar="NAME", default="overcloud", help="Name of the plan: %(default)s."
+            "--plan",
+            metavar="NAME",
+            default="overcloud",
+            help="name of the plan (default: overcloud)",
         )
         return parser
 
