@@ -11,7 +11,7 @@ import json
 import time
 import uuid
 import warnings
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ MESSAGES, WARM_UP = 60, 10
 #: A type that no workflow has, so that no client in the field mistakes the messages.
 TYPE = "tripleo.benchmark.v1.latency"
 
-#: Takes the number that a frame carries, and when it came, in seconds of the monotonic clock.
-Heard = dict[int, float]
+#: When each message came, in seconds of the monotonic clock.
+Heard = Sequence[asyncio.Future[float]]
 
 
 def run(report: Report) -> None:
@@ -63,20 +63,19 @@ def connect(folder: Path) -> Any:
         return openstack.connection.Connection(config=loader.get_one(cloud="undercloud"))
 
 
-async def measure(cloud: Any) -> tuple[Heard, Heard, Heard]:
+async def measure(cloud: Any) -> tuple[list[float], list[float], list[float]]:
     """When each message was sent, came to our listener, and to Zaqar's."""
     mark = uuid.uuid4().hex
-    sent: Heard = {}
+    sent = []
     async with AsyncExitStack() as stack:
         ours = await stack.enter_async_context(listener(worker_frames(cloud), mark))
         peers = await stack.enter_async_context(listener(zaqar_frames(cloud), mark))
         for number in range(MESSAGES):
-            sent[number] = time.monotonic()
+            sent.append(time.monotonic())
             await asyncio.to_thread(send, cloud, mark, number)
             async with asyncio.timeout(10):
-                while number not in ours or number not in peers:
-                    await asyncio.sleep(0.005)
-    return sent, ours, peers
+                await asyncio.gather(ours[number], peers[number])
+        return sent, [came.result() for came in ours], [came.result() for came in peers]
 
 
 def send(cloud: Any, mark: str, number: int) -> None:
@@ -97,13 +96,14 @@ def send(cloud: Any, mark: str, number: int) -> None:
 @asynccontextmanager
 async def listener(frames: AsyncIterator[Any], mark: str) -> AsyncIterator[Heard]:
     """Note when each of our messages comes; the first value of ``frames`` says it listens."""
-    heard: Heard = {}
+    loop = asyncio.get_running_loop()
+    heard = [loop.create_future() for _ in range(MESSAGES)]
     await anext(frames)
 
     async def listen() -> None:
         async for payload in frames:
             if payload.get("mark") == mark:
-                heard.setdefault(payload["number"], time.monotonic())
+                heard[payload["number"]].set_result(time.monotonic())
 
     task = asyncio.create_task(listen())
     try:
