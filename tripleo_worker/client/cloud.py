@@ -6,6 +6,7 @@ imported when they are first needed, for they are slow to import.
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
@@ -14,6 +15,8 @@ import msgspec
 from tripleo_worker.client.engine import Engine
 from tripleo_worker.errors import IdentityUnavailable, NotAuthenticated, NoWorker, ServiceError
 from tripleo_worker.operations import Operation
+
+LOG = logging.getLogger(__name__)
 
 SERVICE_TYPE = "tripleo-worker"
 #: Overrides the service catalog; an ``http(s)://`` URL.
@@ -36,7 +39,7 @@ class Cloud:
         self.session = session
         self.engine = Engine(session, region=region, interface=interface)
         self._given = endpoint or os.environ.get(ENDPOINT_VARIABLE)
-        self._region, self._interface = region, interface
+        self.region, self.interface = region, interface
 
     def token(self, *, fresh: bool = False) -> str:
         """A token of the user; a new one if ``fresh``.
@@ -111,8 +114,10 @@ class Cloud:
             )
             return answer.json()
         except (exceptions.ClientException, ValueError) as error:
+            LOG.debug("No answer from the worker: %s", error, extra={"action": "ask_worker"})
+            reached = not isinstance(error, exceptions.ConnectFailure)
             raise NoWorker(
-                f"The worker does not answer: {error}",
+                f"The worker does not answer{f' as it should: {error}' if reached else ''}.",
                 remedy="Start it with `tripleo-worker serve`; its log says why it stopped.",
             ) from error
 
@@ -122,8 +127,8 @@ class Cloud:
         try:
             url = self.session.get_endpoint(
                 service_type=SERVICE_TYPE,
-                interface=self._interface,
-                region_name=self._region,
+                interface=self.interface,
+                region_name=self.region,
             )
         except exceptions.ClientException as error:
             raise IdentityUnavailable(

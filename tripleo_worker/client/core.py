@@ -37,7 +37,9 @@ class Lost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Back(msgspec.Struct, frozen=True, kw_only=True):
-    """Contact is there again, at the position where it was lost."""
+    """Contact is there again, at the position where it was lost if that was ``recovered``."""
+
+    recovered: bool
 
 
 #: What happens on a stream, in order.
@@ -188,7 +190,7 @@ class Protocol:
         if not answer.recovered:
             self._position = Position.parse(answer.position)
         was_out, self._out = self._out, False
-        return (Back(), answer) if was_out else (answer,)
+        return (Back(recovered=answer.recovered), answer) if was_out else (answer,)
 
     def _passes(self, position: Position) -> bool:
         """Move on to a position; False for one that was passed already."""

@@ -17,6 +17,8 @@ from tripleo_worker.events import Status
 
 #: Seconds a single call may take where the session sets no limit of its own.
 CALL_LIMIT = 60.0
+#: Executions among which the latest of ours is sought, children of others included.
+LATEST_SOUGHT = 200
 _SERVICE_TYPES = ("workflowv2", "workflow")
 
 
@@ -58,8 +60,27 @@ class Engine:
         )
         result = _decoded(getattr(done, "output", None)).get("result")
         if getattr(done, "state", "SUCCESS") != "SUCCESS":
-            raise OperationFailed(f"{action} failed: {_text(result) or 'no reason given'}")
+            raise OperationFailed(_reason(result) or f"{action} failed and gave no reason.")
         return result
+
+    def latest(self) -> str | None:
+        """The root execution of ours that was started last; None if there is none.
+
+        Raises:
+            ServiceError: Mistral cannot be reached or fails.
+        """
+        found = self._call(
+            "list the executions",
+            lambda client: client.executions.list(
+                limit=LATEST_SOUGHT, sort_keys="created_at", sort_dirs="desc"
+            ),
+        )
+        for execution in found:
+            known = execution.to_dict()
+            ours = str(known.get("workflow_name", "")).startswith("tripleo.")
+            if ours and not known.get("root_execution_id"):
+                return str(known["id"])
+        return None
 
     def state(self, execution: str) -> ExecutionState:
         """An execution as it is now; its own word, the output's, before the engine's.
@@ -145,6 +166,13 @@ def _decoded(text: Any) -> dict[str, Any]:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _reason(result: Any) -> str:
+    """What an action says of its failure: ``{type, text, detail}``, or anything."""
+    if isinstance(result, dict) and isinstance(result.get("text"), str):
+        return str(result["text"])
+    return _text(result)
 
 
 def _text(value: Any) -> str:

@@ -66,6 +66,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     #: What is new; None where only the contact changed, or time passed.
     event: Event | None
     contact: Contact
+    #: Whether events were missed for good: the journal no longer reached back to them.
+    missed: bool = False
 
 
 class Wait:
@@ -76,6 +78,7 @@ class Wait:
     ) -> None:
         self.operation: Operation | None = None
         self.contact = contact
+        self._missed = False
         self._execution = execution
         self._limits = limits
         self._began = self._progress = self._asked = self._reached = now
@@ -93,13 +96,17 @@ class Wait:
             self.contact = Contact.RECONNECTING
         elif isinstance(signal, Back | Subscribed):
             self.contact = Contact.LIVE
+        if isinstance(signal, Back):
+            self._missed = self._missed or not signal.recovered
         if isinstance(signal, Subscribed) and not signal.recovered:
             self._snapshot(signal, now)
         return None if before == (self.contact, self.operation) else self.shown()
 
     def shown(self, event: Event | None = None) -> Progress:
         """The operation as it stands."""
-        return Progress(operation=self.operation, event=event, contact=self.contact)
+        return Progress(
+            operation=self.operation, event=event, contact=self.contact, missed=self._missed
+        )
 
     def due(self, now: float) -> bool:
         """Whether Mistral should be asked for the state of the execution."""

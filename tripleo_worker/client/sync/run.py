@@ -45,6 +45,11 @@ class Run:
         self._warned = contact is Contact.POLLING
 
     @property
+    def contact(self) -> Contact:
+        """By what way news comes now."""
+        return self._wait.contact
+
+    @property
     def operation(self) -> Operation | None:
         """The operation as it is known now."""
         return self._wait.operation

@@ -1,0 +1,1 @@
+"""The ``openstack overcloud …`` commands and the drawing of progress."""
