@@ -7,6 +7,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
@@ -20,6 +21,8 @@ from tripleo_worker.errors import IdentityUnavailable, InvalidInput, NoWorker
 LOG = logging.getLogger(__name__)
 #: Seconds for a connection to stand.
 OPEN_LIMIT = 10.0
+#: Seconds for the worker to answer a farewell.
+CLOSE_LIMIT = 1.0
 
 
 class Stream:
@@ -37,6 +40,7 @@ class Stream:
         self._protocol = Protocol(subscription, random.random)
         self._signals: deque[Signal] = deque()
         self._socket: ClientConnection | None = None
+        self._open = ExitStack()
 
     def next(self, patience: float) -> Signal | None:
         """The next signal, or None if there is none within ``patience`` seconds.
@@ -54,9 +58,8 @@ class Stream:
 
     def close(self) -> None:
         """Leave the stream."""
-        socket, self._socket = self._socket, None
-        if socket is not None:
-            socket.close()
+        self._socket = None
+        self._open.close()
 
     def _connect(self, patience: float) -> None:
         pause = self._protocol.retry_at - self._clock()
@@ -65,8 +68,13 @@ class Stream:
             return
         try:
             token = self._cloud.token(fresh=self._protocol.fresh_token)
-            socket = connect(
-                self._cloud.stream_url(), open_timeout=OPEN_LIMIT, close_timeout=1, max_size=None
+            socket = self._open.enter_context(
+                connect(
+                    self._cloud.stream_url(),
+                    open_timeout=OPEN_LIMIT,
+                    close_timeout=CLOSE_LIMIT,
+                    max_size=None,
+                )
             )
             self._socket = socket
             for frame in self._protocol.opening(token, self._clock()):
