@@ -29,7 +29,6 @@ def run(
     try:
         code: int = made.run(made.get_parser("openstack command").parse_args(arguments))
     except SystemExit as left:
-        assert isinstance(left.code, int)
-        code = left.code
+        code = int(left.code or 0)
     connection.close()
     return code

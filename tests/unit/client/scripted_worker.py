@@ -155,7 +155,8 @@ class ScriptedWorker:
     def _follow(self, socket: ServerConnection, place: int, execution: str) -> None:
         while socket in self._sockets and socket.protocol.state is State.OPEN:
             with self._changed:
-                self._changed.wait_for(lambda: len(self._journal) > place, 0.05)
+                if len(self._journal) <= place:
+                    self._changed.wait(0.05)
                 page = self._journal[place:]
             for event in page:
                 if execution in ("", event.executionid, event.rootexecutionid):
