@@ -49,6 +49,8 @@ class Step:
     definition: str = ""
     #: What Mistral has; None where it has nothing.
     before: str | None = None
+    #: Workflows that it makes and that Mistral does not have.
+    added: tuple[str, ...] = ()
 
 
 class Store(Protocol):
@@ -137,21 +139,22 @@ def plan(store: Store, workbooks: Mapping[str, str], workflows: Iterable[str]) -
     Raises:
         CallFailed: Mistral cannot be read.
     """
-    there = set(store.names("workflows"))
-    lost = {name.rpartition(".")[0] for name in workflows if name not in there}
+    lacking = set(workflows) - set(store.names("workflows"))
     steps = []
     for name, definition in workbooks.items():
         before = store.definition("workbooks", name)
+        added = tuple(sorted(one for one in lacking if one.rpartition(".")[0] == name))
         if before is None:
             change = Change.CREATE
         else:
-            same = before == definition and name not in lost
-            change = Change.KEEP if same else Change.UPDATE
-        steps.append(Step(change, "workbooks", name, definition, before))
+            change = Change.KEEP if before == definition and not added else Change.UPDATE
+        steps.append(Step(change, "workbooks", name, definition, before, added))
     return steps
 
 
-def prune(store: Store, workbooks: Iterable[str], workflows: Iterable[str]) -> list[Step]:
+def prune(
+    store: Store, workbooks: Iterable[str], workflows: Iterable[str], prefix: str = PREFIX
+) -> list[Step]:
     """What of ours Mistral has that is shipped no more.
 
     Deleting a workbook leaves its workflows in Mistral, and updating one leaves those that
@@ -160,7 +163,7 @@ def prune(store: Store, workbooks: Iterable[str], workflows: Iterable[str]) -> l
     steps = []
     for kind, kept in (("workbooks", set(workbooks)), ("workflows", set(workflows))):
         for name in sorted(store.names(kind)):
-            if name.startswith(PREFIX) and name not in kept:
+            if name.startswith(prefix) and name not in kept:
                 before = store.definition(kind, name)
                 steps.append(Step(Change.REMOVE, kind, name, before=before))
     return steps
@@ -218,6 +221,8 @@ def _undo(store: Store, steps: Sequence[Step]) -> str:
                 store.remove(step.kind, step.name)
             else:
                 store.update(step.before)
+            for name in step.added:
+                store.remove("workflows", name)
         except CallFailed as error:
             left.append(f"{step.name} ({error.message})")
     return f"Not put back: {', '.join(left)}; run the command again." if left else ""
