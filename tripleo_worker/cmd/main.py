@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import importlib.metadata
-import logging
 import sys
 
 from cliff.app import App
+from cliff.command import Command
 from cliff.commandmanager import CommandManager
 
-from tripleo_worker.errors import InvalidInput, TripleOWorkerError
+from tripleo_worker.errors import InvalidInput
 
-#: Exit codes: the command failed, its input was wrong, the user interrupted it.
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
+#: Exit codes: the input was wrong, the user interrupted the command. One that failed gives 1.
+USAGE, INTERRUPTED = 2, 130
 
 
 class WorkerApp(App):
@@ -25,16 +25,19 @@ class WorkerApp(App):
             command_manager=CommandManager("tripleo_worker.commands"),
             deferred_help=True,
         )
+        self._error: BaseException | None = None
+
+    def clean_up(self, cmd: Command, result: int, err: BaseException | None) -> None:
+        """Keep the error with which a command ended: cliff itself only logs it."""
+        self._error = err
 
     def run_subcommand(self, argv: list[str]) -> int:
         """Run a command; an error of ours is told in words, with its own exit code."""
         try:
-            return int(super().run_subcommand(argv) or 0)
-        except TripleOWorkerError as error:
-            logging.getLogger(__name__).error("%s", error)
-            return USAGE if isinstance(error, InvalidInput) else FAILED
+            result = int(super().run_subcommand(argv) or 0)
         except KeyboardInterrupt:
             return INTERRUPTED
+        return USAGE if isinstance(self._error, InvalidInput) else result
 
 
 def main(argv: list[str] | None = None) -> int:
