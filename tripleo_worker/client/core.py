@@ -142,7 +142,8 @@ class Protocol:
                 remedy="Mend the subscription; the worker's log has more.",
                 reconnect=False,
             )
-        return self.lost(reason or f"closed with code {code}", now)
+        said = reason or ("the connection broke" if code in (None, 1006) else f"code {code}")
+        return self.lost(said, now)
 
     def refused(self, status: int, now: float) -> tuple[Lost, ...]:
         """The worker answered the handshake with an HTTP status, or its like on the stream.

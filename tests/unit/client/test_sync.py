@@ -16,7 +16,7 @@ from tests.unit.operations.scripts import ROOT, engine, message, resource, task
 from tripleo_worker.client.frames import Subscribed
 from tripleo_worker.client.sync.connection import Connection
 from tripleo_worker.client.waiting import Contact, Limits
-from tripleo_worker.errors import InvalidPosition, NoWorker, OperationTimedOut
+from tripleo_worker.errors import InvalidInput, InvalidPosition, NoWorker, OperationTimedOut
 from tripleo_worker.events import Event, Status
 
 WORKFLOW = "tripleo.deployment.v1.deploy_plan"
@@ -112,6 +112,26 @@ def test_a_worker_that_refuses_leaves_the_outcome_to_mistral(
     with Connection(cloud(worker, script)) as connection:
         assert connection.run(WORKFLOW, {}).wait().status is Status.SUCCESS
     assert "policy" in caplog.text
+
+
+def test_an_execution_that_mistral_forgot_ends_by_the_workers_word(
+    worker: ScriptedWorker,
+) -> None:
+    script = ScriptedEngine()
+    worker.append(engine("RUNNING"))
+
+    def forgotten(_: str) -> None:
+        raise InvalidInput("not found")
+
+    script.state = forgotten  # type: ignore[assignment,method-assign]
+    _later(2.5, lambda: (worker.up(), worker.append(message("SUCCESS", final=True))))
+    with Connection(cloud(worker, script)) as connection:
+        run = connection.watch(ROOT)
+        beats = run.beats()
+        while run.operation is None:
+            next(beats)
+        worker.down()
+        assert run.wait().status is Status.SUCCESS
 
 
 def test_a_limit_leaves_the_execution_alone(worker: ScriptedWorker) -> None:

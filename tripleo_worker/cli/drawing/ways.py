@@ -10,6 +10,7 @@ from typing import IO, Any, Protocol
 import msgspec
 from rich.console import Console, ConsoleRenderable
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
 from tripleo_worker import operations
@@ -83,19 +84,22 @@ class Bars:
         """Take what is new; the picture follows at its own pace."""
         if progress is None:
             return
-        self.view = self.view.after(progress)
+        before, self.view = self.view.contact, self.view.after(progress)
+        if self.view.contact is Contact.LIVE and before is not Contact.LIVE:
+            text, mood = _back(before, self.view.missed)
+            self._live.console.print(_wrapped(Line(time=self._clock(), text=text, mood=mood)))
         said = line(progress.event, progress.operation) if progress.event else None
         if said is not None:
-            self._live.console.print(_logged(said), soft_wrap=True)
+            self._live.console.print(_wrapped(said))
 
     def note(self, text: str) -> None:
         """Log a warning above the picture."""
         said = Line(time=self._clock(), text=text, mood="warning")
-        self._live.console.print(_logged(said), soft_wrap=True)
+        self._live.console.print(_wrapped(said))
 
     def failed(self, error: TripleOWorkerError) -> None:
         """Say the error below what was logged."""
-        self._target.print(_told(error), soft_wrap=True)
+        self._target.print(_told(error))
 
     def finish(self, operation: Operation, steps: list[str]) -> None:
         """Put the summary in the place of the picture."""
@@ -274,7 +278,20 @@ def _told(error: TripleOWorkerError) -> Text:
     return Text(safe(str(error)), style="red")
 
 
+def _wrapped(said: Line) -> Table:
+    """A logged line whose further rows stand below its text, not below the time."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    when, text = _parts(said)
+    grid.add_row(when, text)
+    return grid
+
+
 def _logged(said: Line) -> Text:
-    text = Text(said.time.astimezone().strftime("%H:%M:%S"), style="dim")
-    text.append(f"  {safe(said.text)}", style=f"not dim {_STYLES[said.mood]}".strip())
-    return text
+    return Text("  ").join(_parts(said))
+
+
+def _parts(said: Line) -> tuple[Text, Text]:
+    when = Text(f"{said.time.astimezone():%H:%M:%S}", style="dim")
+    return when, Text(safe(said.text), style=_STYLES[said.mood])

@@ -11,7 +11,7 @@ from tripleo_worker.client.core import Lost
 from tripleo_worker.client.frames import EARLIEST, Subscription
 from tripleo_worker.client.sync.stream import Stream
 from tripleo_worker.client.waiting import Contact, ExecutionState, Limits, Progress, Wait
-from tripleo_worker.errors import ServiceError, TripleOWorkerError
+from tripleo_worker.errors import InvalidInput, ServiceError, TripleOWorkerError
 from tripleo_worker.operations import Operation
 
 LOG = logging.getLogger(__name__)
@@ -121,6 +121,12 @@ class Run:
     def _ask(self) -> ExecutionState | None:
         try:
             return self._cloud.engine.state(self.execution_id)
+        except InvalidInput as error:
+            if self._wait.operation is None:
+                raise
+            # Deleted in Mistral while the worker tells of it: the worker tells its end too.
+            LOG.debug("Mistral has it no more: %s", error, extra={"action": "ask_mistral"})
+            return None
         except ServiceError as error:
             LOG.debug("No answer from Mistral: %s", error, extra={"action": "ask_mistral"})
             return None
@@ -129,7 +135,7 @@ class Run:
         if not self._warned:
             self._warned = True
             LOG.warning(
-                "The worker's stream is not there (%s); asking Mistral until it is back.",
+                "Contact to the worker is lost (%s); asking Mistral until it is back.",
                 reason,
                 extra={"action": "stream_lost"},
             )
