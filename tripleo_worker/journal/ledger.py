@@ -76,9 +76,7 @@ class Ledger:
         stored = tables.events.c
         for source, ids in sources.items():
             for chunk in chunks(ids):
-                query = sa.select(stored.c.id).where(
-                    stored.c.source == source, stored.c.id.in_(chunk)
-                )
+                query = sa.select(stored.id).where(stored.source == source, stored.id.in_(chunk))
                 yield from ((source, found) for found in self._connection.execute(query).scalars())
 
     def _place(self, event: Event) -> Entry:
