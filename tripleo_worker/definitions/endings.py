@@ -1,5 +1,7 @@
 """Every way through a workflow ends in its one terminal message, of the workflow's own type.
 
+What the message says stands in the execution's output too.
+
 Workflows whose name begins with an underscore are called by others only and are exempt from
 the ending, and so is the workbook that posts the messages.
 """
@@ -36,6 +38,7 @@ def check(workflow: Workflow) -> Iterator[Finding]:
         text = f"{workflow.name} posts no terminal message; end each way with {ACTION}."
         yield workflow.source.finding(workflow.path, "ending", text)
         return
+    yield from _output(workflow)
     yield from _started_at_once(workflow, ending)
     yield from _ends_without(workflow, ending)
     yield from _ends_twice(workflow, ending)
@@ -64,6 +67,16 @@ def _message(workflow: Workflow, task: Task) -> Iterator[Finding]:
     if literal and status not in _STATUSES:
         text = f"the status {status} is none of {', '.join(_STATUSES)}."
         yield workflow.source.finding((*task.path, "input", "status"), "type", text)
+
+
+def _output(workflow: Workflow) -> Iterator[Finding]:
+    """Clients that missed the message read the same keys from the execution's output."""
+    path = (*workflow.path, "output")
+    given = workflow.source.at(path) or {}
+    for key in ("status", "message"):
+        if key not in given:
+            text = f"the output has no {key}, which clients that missed the message read."
+            yield workflow.source.finding(path, "output", text)
 
 
 def _started_at_once(workflow: Workflow, ending: frozenset[str]) -> Iterator[Finding]:
