@@ -14,13 +14,13 @@ from typing import Any
 #: What stands in a secret's place.
 MASK = "***"
 
-_SECRET_WORD = (  # noqa: S105  # words that name secrets, not a secret
+_SENSITIVE = (
     r"pass(?:word|wd|phrase)s?|passwd|secret|token|credential|"
     r"(?:private|auth|api|access|fernet|encryption|ssh|host)[_-]?keys?"
 )
 
 #: Keys whose value is secret, in snake, kebab or camel case: ``pm_password``, ``AdminPassword``.
-_SECRET_KEY = re.compile(rf"(?:{_SECRET_WORD})\d*$|^(?:{_SECRET_WORD})|keystonecredential", re.I)
+_SECRET_KEY = re.compile(rf"(?:{_SENSITIVE})\d*$|^(?:{_SENSITIVE})|keystonecredential", re.I)
 
 #: Keys that only speak about secrets.
 _PLAIN_KEY = re.compile(r"(?:_id|_url|_uri|_name|_length|_count|_expires\w*|_type|Id|Name)$")
@@ -35,7 +35,7 @@ _IN_TEXT = (
     (re.compile(r"(\bBearer\s+)[\w.~+/-]{8,}=*", re.I), rf"\1{MASK}"),
     (
         re.compile(
-            rf"""((?:\b|_|[a-z])(?:{_SECRET_WORD})\\?["']?\s*[=:]\s*)"""
+            rf"""((?:\b|_|[a-z])(?:{_SENSITIVE})\\?["']?\s*[=:]\s*)"""
             r"""(\\?["'])?(?!\*\*\*)((?(2)(?:(?!\2).)+|[^\s,;&}\])"']+))""",
             re.I,
         ),

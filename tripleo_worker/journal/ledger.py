@@ -10,10 +10,13 @@ import msgspec
 import sqlalchemy as sa
 
 from tripleo_worker import operations
-from tripleo_worker.events import Event, Position, encode
+from tripleo_worker.events import HEAT_RESOURCE, MISTRAL_TASK, Event, Position, encode
 from tripleo_worker.journal import database, tables
 from tripleo_worker.operations import Operation
 from tripleo_worker.ports import Batch, Entry
+
+#: End of the names of queues that carry finer progress.
+PROGRESS = "-progress"
 
 #: Ids that one query asks for.
 _CHUNK = 400
@@ -121,12 +124,23 @@ def ends(before: Operation | None, event: Event) -> bool:
     """
     status = event.data.status
     return (
-        bool(event.executionid)
+        tells_outcome(event)
+        and bool(event.executionid)
         and event.executionid == event.rootexecutionid
         and status is not None
         and status.terminal
         and not (before is not None and before.terminal)
     )
+
+
+def tells_outcome(event: Event) -> bool:
+    """Whether an event's status is its execution's, and not that of a part of its work.
+
+    Queues of finer progress are named so (``tripleo-progress``); tasks and Heat's resources
+    have types of their own.
+    """
+    parts = event.type == HEAT_RESOURCE or event.type.startswith(MISTRAL_TASK)
+    return not parts and not event.source.endswith(PROGRESS)
 
 
 def row(entry: Entry) -> dict[str, object]:

@@ -87,6 +87,19 @@ async def test_only_the_first_end_of_a_root_execution_is_final(journal):
     assert operation.status is Status.SUCCESS
 
 
+async def test_the_end_of_a_part_is_no_end_of_the_whole(journal):
+    done = Status.SUCCESS
+    stored = await journal.append(
+        batch(
+            event(1, status=done, kind="tripleo.heat.v1.resource"),
+            event(2, status=done, kind="mistral.task.succeeded"),
+            event(3, status=done, source="/zaqar/tripleo-progress"),
+        )
+    )
+    assert not any(entry.event.final for entry in stored)
+    assert (await journal.operation("x")).status is Status.RUNNING
+
+
 async def test_a_final_mark_that_a_source_sets_counts_for_nothing(journal):
     import msgspec
 

@@ -89,12 +89,16 @@ def _grant_admin(identity: Identity, roles: dict[str, str]) -> None:
 
 def _make_service_users(context: Context, identity: Identity, roles: dict[str, str]) -> None:
     project = identity.ensure("project", {"name": "service", "domain_id": "default"})
+    deployers = identity.ensure("project", {"name": "admin", "domain_id": "default"})
     for name in _SERVICE_USERS:
         password = getattr(context.secret, name)
         key = {"name": name, "domain_id": "default"}
         user = identity.ensure("user", key, password=password, default_project_id=project)
         for role in ("admin", "service"):
             identity.grant(roles[role], user, f"projects/{project}")
+        if name == "worker":
+            # It follows the queues of the project that deploys.
+            identity.grant(roles["admin"], user, f"projects/{deployers}")
 
 
 def _make_stack_domain(context: Context, identity: Identity, roles: dict[str, str]) -> None:
