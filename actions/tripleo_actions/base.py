@@ -53,6 +53,11 @@ class Services:
             workflow=context.execution.workflow_name or "",
         )
 
+    @property
+    def owner(self) -> str:
+        """Who works here, for locks and their errors."""
+        return f"execution {self.execution_id}" if self.execution_id else "an action"
+
     @cached_property
     def swift(self) -> Swift:
         """The object store."""

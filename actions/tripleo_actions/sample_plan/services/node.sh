@@ -1,0 +1,4 @@
+#!/bin/sh
+# Configures a simulated node.
+set -eu
+echo "host name: $hostname"
