@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 
 from tripleo_worker.cli import command
-from tripleo_worker.events import Status
-from tripleo_worker.operations import Operation
 
 WORKFLOW = "tripleo.deployment.v1.deploy_plan"
 
@@ -50,7 +48,7 @@ class DeployOvercloud(command.Telling):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Set the parameters, start the deployment, watch it."""
-        from tripleo_worker.cli import starting, values
+        from tripleo_worker.cli import starting, steps, values
 
         given = values.collected(parsed_args.environment_file, parsed_args.parameter)
         plan = parsed_args.plan
@@ -59,14 +57,5 @@ class DeployOvercloud(command.Telling):
                 "tripleo.parameters.update", {"container": plan, "parameters": given}
             )
         return starting.start(
-            self.connection, WORKFLOW, {"container": plan}, plan, parsed_args, steps
+            self.connection, WORKFLOW, {"container": plan}, plan, parsed_args, steps.steps
         )
-
-
-def steps(operation: Operation) -> list[str]:
-    """The commands to try after a deployment."""
-    stack = operation.stack_name or operation.plan
-    if operation.status is Status.SUCCESS:
-        return [f"openstack stack resource list --nested-depth 2 {stack}"]
-    found = [f"openstack stack failures list --long {stack}"] if operation.failures else []
-    return [*found, f"openstack overcloud deploy --plan {operation.plan}"]

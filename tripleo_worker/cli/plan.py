@@ -8,8 +8,6 @@ from pathlib import Path
 from cliff import lister
 
 from tripleo_worker.cli import command
-from tripleo_worker.events import Status
-from tripleo_worker.operations import Operation
 
 CREATE = "tripleo.plan_management.v1.create_deployment_plan"
 DELETE = "tripleo.plan_management.v1.delete_deployment_plan"
@@ -39,7 +37,7 @@ class CreatePlan(command.Telling):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Check, upload, start the creation, watch it."""
         from tripleo_actions.names import plan_name
-        from tripleo_worker.cli import starting, uploading
+        from tripleo_worker.cli import starting, steps, uploading
 
         name = plan_name(parsed_args.name)
         if parsed_args.templates is not None:
@@ -50,7 +48,7 @@ class CreatePlan(command.Telling):
             "generate_passwords": True,
             "validate_stack": True,
         }
-        return starting.start(self.connection, CREATE, inputs, name, parsed_args, after_creation)
+        return starting.start(self.connection, CREATE, inputs, name, parsed_args, steps.steps)
 
 
 class ListPlans(command.Telling, lister.Lister):
@@ -80,18 +78,11 @@ class DeletePlan(command.Telling):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Start each deletion and watch it."""
         from tripleo_actions.names import plan_name
-        from tripleo_worker.cli import starting
+        from tripleo_worker.cli import starting, steps
 
         for name in [plan_name(name) for name in parsed_args.names]:
             inputs = {"container": name}
-            code = starting.start(self.connection, DELETE, inputs, name, parsed_args, lambda _: [])
+            code = starting.start(self.connection, DELETE, inputs, name, parsed_args, steps.steps)
             if code:
                 return code
         return 0
-
-
-def after_creation(operation: Operation) -> list[str]:
-    """The commands to try after the creation of a plan."""
-    if operation.status is not Status.SUCCESS:
-        return []
-    return [f"openstack overcloud deploy --plan {operation.plan}"]

@@ -52,7 +52,7 @@ class WatchProgress(command.Telling):
 
     def _one(self, options: argparse.Namespace, mode: str) -> int:
         from tripleo_worker.cli import finding, watching
-        from tripleo_worker.cli.deploy import steps
+        from tripleo_worker.cli.steps import steps
         from tripleo_worker.client.waiting import Limits
 
         known = watching.earlier(self.connection.cloud)

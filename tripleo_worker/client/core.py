@@ -72,6 +72,7 @@ class Protocol:
         self._refused_token = False
         self._heard = 0.0
         self._renew_at: datetime | None = None
+        self._refusal = ""
         #: Whether the next token must be a new one.
         self.fresh_token = False
         #: When the next attempt to connect may be made.
@@ -105,6 +106,8 @@ class Protocol:
         if frame.authenticated is not None:
             self._refused_token = False
             self._renew_at = _renewal(frame.authenticated.expires_at, today)
+        if frame.error is not None:
+            self._refusal = f"{frame.error.message} {frame.error.remedy}".strip()
         if frame.subscribed is not None:
             return self._subscribed(frame.subscribed)
         if frame.event is not None:
@@ -137,11 +140,8 @@ class Protocol:
         if code == _NOT_AUTHORISED:
             return self.refused(403, now)
         if code is not None and 4500 <= code <= 4999:
-            raise StreamClosed(
-                f"The worker closed the stream: {reason or code}.",
-                remedy="Mend the subscription; the worker's log has more.",
-                reconnect=False,
-            )
+            why = self._refusal or reason or f"code {code}."
+            raise StreamClosed(f"The worker closed the stream: {why}", reconnect=False)
         said = reason or ("the connection broke" if code in (None, 1006) else f"code {code}")
         return self.lost(said, now)
 

@@ -118,34 +118,40 @@ class Lines:
 
     def __init__(self, view: View, target: Console, clock: Clock = today) -> None:
         self.view, self._target, self._clock = view, target, clock
-        self._last = clock()
+        self._last = self._now = clock()
         self._percent = 0
         self._stage = ""
         self._say(f"{view.doing}.")
 
     def show(self, progress: Progress | None) -> None:
         """Say what is new, if it is worth a line."""
+        self._now = self._clock()
         if progress is not None:
+            # What an event changed is dated by the event: a replay tells the times of then.
+            self._now = progress.event.time if progress.event else self._now
             before, self.view = self.view, self.view.after(progress)
             self._changes(before)
             said = line(progress.event, progress.operation) if progress.event else None
             if said is not None:
                 self._print(said)
-        if self._clock() - self._last >= HEARTBEAT:
+        elif self._now - self._last >= HEARTBEAT:
             self._say(self._standing())
 
     def note(self, text: str) -> None:
         """Say a warning."""
+        self._now = self._clock()
         self._say(text, mood="warning")
 
     def failed(self, error: TripleOWorkerError) -> None:
         """Say the error."""
+        self._now = self._clock()
         self._say(str(error), mood="bad")
 
     def finish(self, operation: Operation, steps: list[str]) -> None:
         """Say the summary."""
         signs = signs_for(self._target)
         told = summary(self.view.deed, operation, self._clock(), steps, signs)
+        self._target.print()
         self._target.print(told, soft_wrap=True)
 
     def stop(self) -> None:
@@ -167,7 +173,7 @@ class Lines:
             self._say(self._standing())
 
     def _standing(self) -> str:
-        operation, now = self.view.operation, self._clock()
+        operation, now = self.view.operation, self._now
         if operation is None:
             return "Waiting for the first event."
         counts = operation.resources
@@ -186,7 +192,7 @@ class Lines:
         return ", ".join(parts) + "."
 
     def _say(self, text: str, mood: str = "info") -> None:
-        self._print(Line(time=self._clock(), text=text, mood=mood))
+        self._print(Line(time=self._now, text=text, mood=mood))
 
     def _print(self, said: Line) -> None:
         self._last = self._clock()
