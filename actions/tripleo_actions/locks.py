@@ -53,7 +53,7 @@ class Lease:
         Raises:
             PlanLocked: it ran out, or another came first.
         """
-        held = _holder(self.swift, self.name)
+        held = holder(self.swift, self.name)
         if held.get("nonce") != self.nonce:
             raise PlanLocked(_refusal(self.name, held), remedy="Try again.")
 
@@ -70,7 +70,7 @@ class Lease:
 
     def release(self) -> None:
         """Free the lock, unless another holds it by now."""
-        if _holder(self.swift, self.name).get("nonce") == self.nonce:
+        if holder(self.swift, self.name).get("nonce") == self.nonce:
             self.swift.delete(CONTAINER, self.name)
 
 
@@ -94,7 +94,7 @@ def take(swift: Swift, name: str, *, owner: str, seconds: int) -> Lease:
         swift.create_container(CONTAINER, {})
         taken = swift.create(CONTAINER, name, body, seconds=seconds)
     if not taken:
-        raise PlanLocked(_refusal(name, _holder(swift, name)))
+        raise PlanLocked(_refusal(name, holder(swift, name)))
     return lease
 
 
@@ -153,7 +153,8 @@ def _quietly(release: Callable[[], None]) -> None:
         return
 
 
-def _holder(swift: Swift, name: str) -> dict[str, Any]:
+def holder(swift: Swift, name: str) -> dict[str, Any]:
+    """Who holds a lock: ``owner``, ``nonce``, ``until``; empty if nobody does."""
     try:
         held: dict[str, Any] = json.loads(swift.get(CONTAINER, name).body)
     except NotThere:
