@@ -23,7 +23,7 @@ from tests.unit.operations.scripts import (
 from tripleo_worker.cli.drawing.bars import ASCII, UNICODE, Signs, picture
 from tripleo_worker.cli.drawing.summary import summary
 from tripleo_worker.cli.drawing.text import about, clock, lasting, safe
-from tripleo_worker.cli.drawing.view import View
+from tripleo_worker.cli.drawing.view import View, stages
 from tripleo_worker.cli.drawing.ways import Bars, JsonLines, Lines, Silence, choose
 from tripleo_worker.client.waiting import Contact, Progress
 from tripleo_worker.errors import OperationTimedOut
@@ -119,6 +119,13 @@ def test_the_time_left_is_told_when_earlier_runs_tell_it() -> None:
     before = msgspec.structs.replace(before, execution_id="before")
     last = _picture(_view(STORY, earlier=(before,)), 20)[-1]
     assert last == "  elapsed 0:20 · about 1 min left · no event for 13 s"
+
+
+def test_tasks_that_only_speak_are_no_stages() -> None:
+    names = ["announce", "send_failed", "fail", "failover", "endpoints", "end", "start_stack"]
+    view = _view([task(name, "RUNNING", seconds=at) for at, name in enumerate(names)])
+    assert view.operation is not None
+    assert [one.name for one in stages(view.operation)] == ["failover", "endpoints", "start_stack"]
 
 
 def test_without_a_count_there_is_no_percentage() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
 import msgspec
@@ -14,7 +15,7 @@ from tripleo_worker.operations import Operation
 #: Seconds without an event after which the silence is told.
 QUIET = 10
 #: Tasks of a workflow that only speak, check or tidy up; they are no stages for people.
-_ASIDE = ("send_message", "send_", "notify", "post_", "fail", "set_status", "end")
+_ASIDE = re.compile(r"(?:announce|fail|succeed|end|notify|set_status)\Z|(?:send|post|notify)_")
 
 
 #: Workflows as people call them: while they go on, and when they are done; a plan follows.
@@ -86,7 +87,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 def stages(operation: Operation) -> list[operations.Stage]:
     """The stages that mean something to people."""
-    return [stage for stage in operation.stages if not stage.name.startswith(_ASIDE)]
+    return [stage for stage in operation.stages if not _ASIDE.match(stage.name)]
 
 
 def line(event: Event, operation: Operation | None) -> Line | None:
