@@ -122,9 +122,15 @@ class CreatePlan(TripleOAction):
         with locks.change(services.swift, name, services.owner) as lease:
             if plan_store.read_environment(services, name) is not None:
                 raise InvalidInput(f"The plan {name} exists.", remedy="Update it, or delete it.")
-            if self.use_default_templates:
+            if not self.use_default_templates:
+                return self._store(services, lease, name)
+            check_unused(services, name)
+            try:
                 upload_sample(services, name)
-            return self._store(services, lease, name)
+                return self._store(services, lease, name)
+            except Exception:
+                services.swift.delete_container(name)
+                raise
 
     def _store(self, services: Services, lease: locks.Lease, name: str) -> dict[str, Any]:
         plan = plan_store.read(services, name, new=True)
@@ -164,6 +170,23 @@ def upload_sample(services: Services, name: str) -> None:
     """Upload the sample plan into a plan's container."""
     create_container(services, name)
     services.swift.put_many(name, sample.files())
+
+
+def check_unused(services: Services, name: str) -> None:
+    """Make sure that a container holds nothing of a user's.
+
+    Raises:
+        InvalidInput: it does.
+    """
+    try:
+        found = services.swift.objects(name)
+    except NotThere:
+        return
+    if found:
+        raise InvalidInput(
+            f"The container {name} holds {len(found)} files already: nothing was uploaded.",
+            remedy="Take another name, or create the plan from these files.",
+        )
 
 
 def check_deletable(services: Services, name: str) -> None:
