@@ -14,6 +14,7 @@ from tripleo_actions import (
     yaml_guard,
 )
 from tripleo_actions.base import DEFAULT_CONTAINER, Services, TripleOAction
+from tripleo_actions.faults import CallFailed
 from tripleo_actions.plan_environment import PlanEnvironment
 from tripleo_actions.plan_store import Plan
 from tripleo_actions.stack_request import rendered_files, stack_request
@@ -92,8 +93,7 @@ class UpdateParameters(TripleOAction):
             changed = plan_environment.with_parameters(plan.environment, given, self.key)
             result: dict[str, Any] = {"environment_parameters": changed[DEFAULT_KEY]}
             if self.validate:
-                tree = validated(services, plan, changed)
-                parameter_check.check(tree, given)
+                tree = _checked(services, plan, changed, given)
                 result["heat_resource_tree"] = parameter_tree.flatten(tree)
             plan_store.write(services, lease, plan, changed)
             return result
@@ -123,6 +123,20 @@ class ResetParameters(TripleOAction):
             changed = plan_environment.without_parameters(plan.environment, self.key)
             plan_store.write(services, lease, plan, changed)
             return {key: value for key, value in changed.items() if key != "passwords"}
+
+
+def _checked(
+    services: Services, plan: Plan, changed: PlanEnvironment, given: dict[str, Any]
+) -> dict[str, Any]:
+    try:
+        tree = validated(services, plan, changed)
+    except CallFailed as error:
+        if error.status == 400:
+            # Heat's word for a value of the wrong kind names no parameter: ours does.
+            parameter_check.check(validated(services, plan, plan.environment), given)
+        raise
+    parameter_check.check(tree, given)
+    return tree
 
 
 def validated(services: Services, plan: Plan, environment: PlanEnvironment) -> dict[str, Any]:
