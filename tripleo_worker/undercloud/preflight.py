@@ -96,7 +96,9 @@ def _holder(port: int) -> str:
     """Words that name the process which listens on a port; empty if it cannot be known."""
     with contextlib.suppress(psutil.Error):
         for connection in psutil.net_connections("tcp"):
-            listens = connection.status == psutil.CONN_LISTEN and connection.laddr
-            if listens and connection.laddr.port == port and connection.pid:
+            address = connection.laddr
+            if connection.status != psutil.CONN_LISTEN or not address or not connection.pid:
+                continue
+            if address.port == port:
                 return f" by {psutil.Process(connection.pid).name()} (process {connection.pid})"
     return ""

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from tripleo_worker.undercloud import processes
 from tripleo_worker.undercloud.files import write_private
@@ -172,9 +173,9 @@ class Runner:
         process = await self._spawn()
         if process is None:
             return self._detail
-        exited = asyncio.ensure_future(process.wait())
-        asked = asyncio.ensure_future(self._restart.wait())
-        ready = asyncio.ensure_future(self._until_ready())
+        exited = asyncio.create_task(process.wait())
+        asked = asyncio.create_task(self._restart_asked())
+        ready = asyncio.create_task(self._until_ready())
         try:
             return await self._watch(exited, asked, ready)
         finally:
@@ -184,23 +185,28 @@ class Runner:
                     await task
 
     async def _watch(
-        self, exited: asyncio.Future[int], asked: asyncio.Future[bool], ready: asyncio.Future[None]
+        self, exited: asyncio.Task[int], asked: asyncio.Task[None], ready: asyncio.Task[None]
     ) -> str:
         limit = self.unit.start_timeout
         first = asyncio.FIRST_COMPLETED
-        await asyncio.wait({exited, asked, ready}, timeout=limit, return_when=first)
+        tasks: set[asyncio.Task[Any]] = {exited, asked, ready}
+        await asyncio.wait(tasks, timeout=limit, return_when=first)
         if ready.done() and not exited.done():
             self._was_ready = True
             self._enter(UnitState.RUNNING)
             self.ready.set()
-            await asyncio.wait({exited, asked}, return_when=first)
+            await asyncio.wait(tasks - {ready}, return_when=first)
         if exited.done():
             return _exit_text(exited.result())
         return "" if asked.done() else f"not ready within {limit:.0f} s"
 
+    async def _restart_asked(self) -> None:
+        await self._restart.wait()
+
     async def _until_ready(self) -> None:
         started = time.monotonic()
-        while not await self._prober.ready(self.unit.probes):
+        # A service of others tells nobody when it is ready: it has to be asked.
+        while not await self._prober.ready(self.unit.probes):  # noqa: ASYNC110
             await asyncio.sleep(self._pace.probe)
         self._took = time.monotonic() - started
 
