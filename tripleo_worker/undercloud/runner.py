@@ -97,6 +97,8 @@ class Runner:
 
     def restart(self) -> None:
         """Start the process anew, which is not counted as a death."""
+        # Whatever needs it waits from now on, not from when the process is gone.
+        self.ready.clear()
         self._restart.set()
 
     async def run(self, needs: Sequence[Runner]) -> None:
