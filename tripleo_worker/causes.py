@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from tripleo_worker.events import Event, Status
+from tripleo_worker.places import labelled
 
 #: Failures that are kept: the first ones by time.
 FAILURES_KEPT = 50
@@ -43,6 +44,13 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     time: datetime
     #: Type of the resource, e.g. ``OS::Heat::TestResource``; empty: not said.
     type: str = ""
+    #: The resources above it, e.g. ``Compute.0``; empty: it stands in the root stack.
+    where: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name with the way to it."""
+        return labelled(self.where, self.name)
 
 
 def subject_of(event: Event) -> str:
@@ -64,8 +72,14 @@ def is_stack_itself(payload: Mapping[str, Any]) -> bool:
     ) == payload.get("stack_id")
 
 
-def settle(known: tuple[Failure, ...], event: Event) -> tuple[Failure, ...]:
-    """The causes after one more resource event, whichever came first."""
+def settle(known: tuple[Failure, ...], event: Event, where: str = "") -> tuple[Failure, ...]:
+    """The causes after one more resource event, whichever came first.
+
+    Args:
+        known: the causes before.
+        event: of a resource.
+        where: the resources above it.
+    """
     subject = subject_of(event)
     others = [failure for failure in known if failure.subject != subject]
     payload = event.data.payload
@@ -77,6 +91,7 @@ def settle(known: tuple[Failure, ...], event: Event) -> tuple[Failure, ...]:
         reason=str(payload.get("resource_status_reason") or "no reason given")[:REASON_KEPT],
         time=event.time,
         type=str(payload.get("resource_type") or ""),
+        where=where,
     )
     return _causes([*others, failure])
 

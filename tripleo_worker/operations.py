@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from tripleo_worker import causes
+from tripleo_worker import causes, places
 from tripleo_worker.causes import Failure
 from tripleo_worker.events import (
     HEAT_RESOURCE,
@@ -76,6 +76,13 @@ class Activity(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     name: str
     since: datetime
+    #: The resources above it, e.g. ``Compute.0``; empty: it stands in the root stack.
+    where: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name with the way to it."""
+        return places.labelled(self.where, self.name)
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,6 +130,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     #: Latest state of each resource (``+`` complete, ``!`` failed, ``~`` in progress) by a
     #: short digest of its subject; empty in a :func:`brief` operation.
     ledger: dict[str, str] = {}
+    #: The way to each nested stack from the root, by its id; empty in a :func:`brief` operation.
+    ways: dict[str, str] = {}
 
     @property
     def terminal(self) -> bool:
@@ -152,8 +161,8 @@ def fold_all(operation: Operation | None, events: Iterable[Event]) -> Operation 
 
 
 def brief(operation: Operation) -> Operation:
-    """The operation without its ledger: for lists, where nobody folds on."""
-    return msgspec.structs.replace(operation, ledger={})
+    """The operation without its ledger and ways: for lists, where nobody folds on."""
+    return msgspec.structs.replace(operation, ledger={}, ways={})
 
 
 def elapsed(operation: Operation, now: datetime) -> timedelta:
@@ -335,14 +344,18 @@ class _Draft:
         status = Status.of(word)
         if not isinstance(name, str) or status is None:
             return
+        stack = str(payload.get("stack_id", ""))
         if causes.is_stack_itself(payload):
             if name == self.stack_name:
                 self._fields["stack_status"] = f"{payload.get('resource_action')}_{word}"
-        else:
-            self._count(event, name, status)
-        self._fields["failures"] = causes.settle(self.failures, event)
+            elif stack not in self.ways:
+                self._fields["ways"] = {**self.ways, stack: places.way(name, self.stack_name)}
+        where = self.ways.get(stack, "")
+        if not causes.is_stack_itself(payload):
+            self._count(event, name, status, where)
+        self._fields["failures"] = causes.settle(self.failures, event, where)
 
-    def _count(self, event: Event, name: str, status: Status) -> None:
+    def _count(self, event: Event, name: str, status: Status, where: str) -> None:
         subject = causes.subject_of(event)
         key = causes.digest(subject)
         before = self._ledger.get(key)
@@ -353,7 +366,8 @@ class _Draft:
         self._ledger[key] = mark
         active = tuple(one for one in self.active if one.subject != subject)
         if mark == "~":
-            active = (Activity(subject=subject, name=name, since=event.time), *active)
+            going = Activity(subject=subject, name=name, since=event.time, where=where)
+            active = (going, *active)
         self._fields["active"] = active[:ACTIVITIES_KEPT]
 
 

@@ -114,7 +114,7 @@ def _bar(operation: Operation, width: int, signs: Signs) -> Text:
 
 
 def _active(operation: Operation, width: int) -> Text:
-    names = ", ".join(safe(one.name) for one in operation.active[:3])
+    names = ", ".join(safe(one.label) for one in operation.active[:3])
     more = operation.resources.in_progress - len(operation.active[:3])
     text = Text("  now ", style="dim")
     text.append(clipped(names, max(width - 20, 12)))

@@ -57,7 +57,7 @@ def _failures(failures: tuple[Failure, ...]) -> Iterator[Text | Padding]:
     yield Text()
     for failure in failures[:FAILURES_TOLD]:
         head = Text("  ")
-        head.append(safe(failure.name), style="bold red")
+        head.append(safe(failure.label), style="bold red")
         if failure.type:
             head.append(f"  {safe(failure.type)}", style="dim")
         yield head

@@ -109,5 +109,5 @@ def _failed_resource(event: Event, operation: Operation | None) -> Line | None:
     for failure in causes:
         subject = f"stack/{payload.get('stack_id')}/resource/{payload.get('resource_name')}"
         if failure.subject == subject and failure.time == event.time:
-            return Line(time=event.time, text=f"{failure.name}: {failure.reason}", mood="bad")
+            return Line(time=event.time, text=f"{failure.label}: {failure.reason}", mood="bad")
     return None
