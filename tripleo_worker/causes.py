@@ -52,6 +52,12 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
         """Its name with the way to it."""
         return labelled(self.where, self.name)
 
+    @property
+    def cause(self) -> str:
+        """The reason without the path and the exception names in front of it."""
+        tail = _PATH.split(self.reason)[-1]
+        return _LEAD.sub("", tail).strip()
+
 
 def subject_of(event: Event) -> str:
     """``stack/ID/resource/NAME`` of a Heat resource event."""
@@ -99,18 +105,12 @@ def settle(known: tuple[Failure, ...], event: Event, where: str = "") -> tuple[F
 def _causes(failures: list[Failure]) -> tuple[Failure, ...]:
     deepest: dict[str, int] = {}
     for failure in failures:
-        text, depth = _cause(failure.reason), _depth(failure)
+        text, depth = failure.cause, _depth(failure)
         deepest[text] = min(depth, deepest.get(text, depth))
-    own = [one for one in failures if _depth(one) == deepest[_cause(one.reason)]]
-    real = [one for one in own if not _STOPPED.search(_cause(one.reason))]
+    own = [one for one in failures if _depth(one) == deepest[one.cause]]
+    real = [one for one in own if not _STOPPED.search(one.cause)]
     ordered = sorted(real or own, key=lambda one: (one.time, one.subject))
     return tuple(ordered[:FAILURES_KEPT])
-
-
-def _cause(reason: str) -> str:
-    """The reason without the path and the exception names in front of it."""
-    tail = _PATH.split(reason)[-1]
-    return _LEAD.sub("", tail).strip()
 
 
 def _depth(failure: Failure) -> int:

@@ -139,7 +139,7 @@ def test_the_summary_of_a_failure_tells_the_causes_first() -> None:
         "✗ Deployment of overcloud failed after 9.0 s",
         "",
         "  Compute  OS::Heat::TestResource",
-        "    ValueError: resources.Compute: no \\x1b[5mdisk",
+        "    no \\x1b[5mdisk",
         "",
         "  Heat says CREATE_FAILED",
         "",
@@ -150,6 +150,17 @@ def test_the_summary_of_a_failure_tells_the_causes_first() -> None:
         "",
         "  Next",
         "    try this",
+    ]
+
+
+def test_a_message_that_only_repeats_the_causes_is_left_out() -> None:
+    ended = [*STORY, BROKEN[0], message("FAILED", "Compute: no \x1b[5mdisk", final=True)]
+    lines = _drawn(summary("It", _folded(ended), at(99), []))
+    assert lines[2:6] == [
+        "  Compute  OS::Heat::TestResource",
+        "    no \\x1b[5mdisk",
+        "",
+        "  Plan       overcloud",
     ]
 
 
@@ -171,8 +182,7 @@ def test_plain_lines_from_start_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
         "  Stage: create stack.",
         "  Deploying plan overcloud.",
         "  25 %, 1 of 4 resources complete, 0 in progress, elapsed 0:05.",
-        "  Compute: ValueError: resources.Compute: no \\x1b[5mdisk",
-        "  Heat says CREATE_FAILED",
+        "  Compute: no \\x1b[5mdisk",
     ]
     way.finish(operation, [])
     assert "✗ Deployment of overcloud failed after 9.0 s" in target.file.getvalue()
@@ -221,7 +231,7 @@ def test_bars_log_failures_above_and_leave_the_summary() -> None:
     way.stop()
     assert isinstance(target.file, io.StringIO)
     told = target.file.getvalue()
-    assert "Compute: ValueError: resources.Compute: no \\x1b[5mdisk" in told
+    assert "Compute: no \\x1b[5mdisk" in told
     assert "✗ Deployment of overcloud failed" in told
     assert "\x1b[5m" not in told
     assert told.index("\x1b[?25l") < told.index("\x1b[?25h")

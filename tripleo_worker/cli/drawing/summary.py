@@ -34,13 +34,19 @@ def summary(
     parts: list[Text | Padding] = [_verdict(title, operation, now, signs)]
     if operation.failures:
         parts += _failures(operation.failures)
-    if operation.message and operation.status is not Status.SUCCESS:
+    if _adds(operation):
         parts += [Text(), Padding(Text(safe(operation.message)), (0, 0, 0, 2))]
     parts += [Text(), *_facts(operation)]
     if steps:
         parts += [Text(), Text("  Next", style="bold")]
         parts += [Text(f"    {safe(step)}", style="cyan") for step in steps]
     return Group(*parts)
+
+
+def _adds(operation: Operation) -> bool:
+    """Whether the message says more than the verdict and the failures do."""
+    repeats = any(failure.cause in operation.message for failure in operation.failures)
+    return bool(operation.message) and operation.status is not Status.SUCCESS and not repeats
 
 
 def _verdict(title: str, operation: Operation, now: datetime, signs: Signs) -> Text:
@@ -61,7 +67,7 @@ def _failures(failures: tuple[Failure, ...]) -> Iterator[Text | Padding]:
         if failure.type:
             head.append(f"  {safe(failure.type)}", style="dim")
         yield head
-        yield Padding(Text(safe(failure.reason)), (0, 0, 0, 4))
+        yield Padding(Text(safe(failure.cause)), (0, 0, 0, 4))
     if len(failures) > FAILURES_TOLD:
         yield Text(f"  and {len(failures) - FAILURES_TOLD} more", style="dim")
 

@@ -18,6 +18,15 @@ QUIET = 10
 _ASIDE = re.compile(r"(?:announce|fail|succeed|end|notify|set_status)\Z|(?:send|post|notify)_")
 
 
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One sentence about one event."""
+
+    time: datetime
+    text: str
+    #: ``info``, ``good``, ``bad`` or ``warning``.
+    mood: str = "info"
+
+
 #: Workflows as people call them: while they go on, and when they are done; a plan follows.
 _DEEDS = {
     "tripleo.deployment.v1.deploy_plan": ("Deploying", "Deployment of"),
@@ -39,6 +48,9 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     missed: bool = False
     #: Earlier operations, which tell how long this one may take.
     earlier: tuple[Operation, ...] = ()
+    #: What was worth a line in the last progress; a text that was just said is not said again.
+    said: Line | None = None
+    last_text: str = ""
 
     @property
     def doing(self) -> str:
@@ -52,11 +64,16 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
 
     def after(self, progress: Progress) -> View:
         """The view with what is new."""
+        said = line(progress.event, progress.operation) if progress.event else None
+        if said is not None and said.text == self.last_text:
+            said = None
         return msgspec.structs.replace(
             self,
             operation=progress.operation,
             contact=progress.contact,
             missed=progress.missed,
+            said=said,
+            last_text=said.text if said else self.last_text,
         )
 
     def remaining(self, now: datetime) -> timedelta | None:
@@ -76,15 +93,6 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
         return f"Following {workflow or 'the operation'}", workflow or "The operation"
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """One sentence about one event."""
-
-    time: datetime
-    text: str
-    #: ``info``, ``good``, ``bad`` or ``warning``.
-    mood: str = "info"
-
-
 def stages(operation: Operation) -> list[operations.Stage]:
     """The stages that mean something to people."""
     return [stage for stage in operation.stages if not _ASIDE.match(stage.name)]
@@ -96,6 +104,9 @@ def line(event: Event, operation: Operation | None) -> Line | None:
         return _failed_resource(event, operation)
     status, text = event.data.status, event.data.message
     if event.type.startswith(("mistral.", "orchestration.", "baremetal.")) or not text:
+        return None
+    if event.final and status is not Status.SUCCESS:
+        # The summary that follows at once tells it.
         return None
     return Line(time=event.time, text=text, mood=_MOODS.get(status, "info") if status else "info")
 
@@ -109,5 +120,5 @@ def _failed_resource(event: Event, operation: Operation | None) -> Line | None:
     for failure in causes:
         subject = f"stack/{payload.get('stack_id')}/resource/{payload.get('resource_name')}"
         if failure.subject == subject and failure.time == event.time:
-            return Line(time=event.time, text=f"{failure.label}: {failure.reason}", mood="bad")
+            return Line(time=event.time, text=f"{failure.label}: {failure.cause}", mood="bad")
     return None

@@ -17,7 +17,7 @@ from tripleo_worker import operations
 from tripleo_worker.cli.drawing.bars import ASCII, UNICODE, Signs, picture
 from tripleo_worker.cli.drawing.summary import summary
 from tripleo_worker.cli.drawing.text import about, clock, safe
-from tripleo_worker.cli.drawing.view import QUIET, Line, View, line, stages
+from tripleo_worker.cli.drawing.view import QUIET, Line, View, stages
 from tripleo_worker.client.waiting import Contact, Progress
 from tripleo_worker.errors import TripleOWorkerError
 from tripleo_worker.operations import Operation
@@ -88,9 +88,8 @@ class Bars:
         if self.view.contact is Contact.LIVE and before is not Contact.LIVE:
             text, mood = _back(before, self.view.missed)
             self._live.console.print(_wrapped(Line(time=self._clock(), text=text, mood=mood)))
-        said = line(progress.event, progress.operation) if progress.event else None
-        if said is not None:
-            self._live.console.print(_wrapped(said))
+        if self.view.said is not None:
+            self._live.console.print(_wrapped(self.view.said))
 
     def note(self, text: str) -> None:
         """Log a warning above the picture."""
@@ -131,9 +130,8 @@ class Lines:
             self._now = progress.event.time if progress.event else self._now
             before, self.view = self.view, self.view.after(progress)
             self._changes(before)
-            said = line(progress.event, progress.operation) if progress.event else None
-            if said is not None:
-                self._print(said)
+            if self.view.said is not None:
+                self._print(self.view.said)
         elif self._now - self._last >= HEARTBEAT:
             self._say(self._standing())
 
