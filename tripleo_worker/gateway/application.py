@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,10 +23,12 @@ from tripleo_worker.gateway.access import Access, TokenCheck
 from tripleo_worker.gateway.house import HOUSE, House, Pace
 from tripleo_worker.ports import Feed, Health, Journal
 
+LOG = logging.getLogger(__name__)
+
 #: Bytes of a request's body; no route reads one.
 LARGEST_BODY = 64 * 1024
 #: Seconds that open requests may take at the shutdown.
-DRAIN = 0.6
+DRAIN = 0.8
 
 
 def build(
@@ -94,7 +97,7 @@ class Gateway:
         self._host = host
         self._port = port
         self._runner = web.AppRunner(
-            routes(house), access_log=None, shutdown_timeout=DRAIN, handle_signals=False
+            routes(house), access_log=None, shutdown_timeout=0.1, handle_signals=False
         )
 
     @property
@@ -122,5 +125,9 @@ class Gateway:
     async def stop(self) -> None:
         """Tell every listener to come back later, and stop; takes about a second at most."""
         self._house.closing.set()
-        await asyncio.sleep(0)
+        try:
+            async with asyncio.timeout(DRAIN):
+                await self._house.idle.wait()
+        except TimeoutError:
+            LOG.info("Some listeners were dropped", extra={"action": "drop_listeners"})
         await self._runner.cleanup()

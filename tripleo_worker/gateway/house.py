@@ -55,7 +55,23 @@ class House:
         self.metrics = Metrics(sources)
         #: Set when the worker shuts down.
         self.closing = asyncio.Event()
+        #: Set while no stream is open.
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self._serving = 0
         self._streams: Counter[str] = Counter()
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Note that a stream is served, until the last byte of its end is written."""
+        self._serving += 1
+        self.idle.clear()
+        try:
+            yield
+        finally:
+            self._serving -= 1
+            if not self._serving:
+                self.idle.set()
 
     async def scope(self, request: web.Request, rule: str) -> tuple[Caller, str | None]:
         """Who asks, and the project whose events they may see; None: all.

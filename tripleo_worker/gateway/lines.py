@@ -16,7 +16,7 @@ from tripleo_worker.errors import JournalUnavailable
 from tripleo_worker.gateway import asking, policies
 from tripleo_worker.gateway.access import expired
 from tripleo_worker.gateway.asking import Asked
-from tripleo_worker.gateway.house import HOUSE, House
+from tripleo_worker.gateway.house import HOUSE
 from tripleo_worker.identity import Caller
 from tripleo_worker.ports import Entry, Subscription
 
@@ -55,13 +55,13 @@ async def _serve(
     request: web.Request, caller: Caller, project: str | None, asked: Asked, form: Form
 ) -> web.StreamResponse:
     house = request.app[HOUSE]
-    with house.stream(caller, form.way):
+    with house.serving(), house.stream(caller, form.way):
         subscription = await house.feed.subscribe(asked.since, asked.where(project))
         answer = web.StreamResponse(headers={**_HEADERS, "Content-Type": form.content_type})
         try:
             await answer.prepare(request)
             await answer.write(form.opening(_subscribed(subscription)))
-            await _pump(house, answer, caller, subscription, asked, form)
+            await _pump(request, answer, caller, subscription, asked, form)
         except (ConnectionError, JournalUnavailable):
             # Gone, or to come back: both ask for the last position again.
             pass
@@ -74,19 +74,21 @@ async def _serve(
 
 
 async def _pump(
-    house: House,
+    request: web.Request,
     answer: web.StreamResponse,
     caller: Caller,
     subscription: Subscription,
     asked: Asked,
     form: Form,
 ) -> None:
-    """Write what comes, until the token's time is over or the worker shuts down."""
+    """Write what comes, until the token's time is over or one of both ends goes."""
+    house = request.app[HOUSE]
     loop = asyncio.get_running_loop()
     every = asked.heartbeat or house.pace.heartbeat
     silent = loop.time()
     delivered = house.metrics.delivered.labels(form.way)
-    while not house.closing.is_set() and not expired(caller):
+    # aiohttp takes the transport away when the listener has gone.
+    while request.transport is not None and not house.closing.is_set() and not expired(caller):
         patience = min(LOOK, max(silent + every - loop.time(), 0.0))
         entries = await subscription.next(patience)
         if entries:

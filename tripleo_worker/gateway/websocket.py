@@ -89,13 +89,14 @@ async def stream(request: web.Request) -> web.StreamResponse:
     """``GET /v1/stream``."""
     socket = web.WebSocketResponse(max_msg_size=LARGEST_FRAME, timeout=CLOSING, compress=False)
     await socket.prepare(request)
-    listener = _Listener(request.app[HOUSE], socket)
-    try:
-        await listener.serve(request.headers.get(TOKEN_HEADER))
-    except Closed as closed:
-        await _close(request, socket, closed)
-    except ConnectionError:
-        _abort(request)
+    house = request.app[HOUSE]
+    with house.serving():
+        try:
+            await _Listener(house, socket).serve(request.headers.get(TOKEN_HEADER))
+        except Closed as closed:
+            await _close(request, socket, closed)
+        except ConnectionError:
+            _abort(request)
     return socket
 
 
