@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from tripleo_worker.correlate import Correlator
-from tripleo_worker.events import Event
+from tripleo_worker.events import Event, EventData, encode
 from tripleo_worker.operations import Operation
 from tripleo_worker.ports import Batch, DeadLetter, Entry, Filter, Journal
 from tripleo_worker.redact import mask, mask_text
@@ -44,7 +44,9 @@ class Intake:
         """See :meth:`tripleo_worker.ports.Sink.submit`."""
         clean = msgspec.structs.replace(
             batch,
-            events=tuple(self._correlator.relate(masked(event)) for event in batch.events),
+            events=tuple(
+                self._correlator.relate(storable(masked(event))) for event in batch.events
+            ),
             dead=tuple(cut(letter) for letter in batch.dead),
         )
         self._publish(await self._journal.append(clean))
@@ -77,7 +79,35 @@ def masked(event: Event) -> Event:
     return msgspec.structs.replace(event, data=data)
 
 
+def storable(event: Event) -> Event:
+    """The event as it can be written: what JSON cannot hold stands as text.
+
+    Senders wrote halves of surrogate pairs, numbers past 64 bits, and nests without end.
+    """
+    try:
+        encode(event)
+    except (UnicodeError, OverflowError, RecursionError, TypeError, ValueError):
+        whole = {
+            name: _clean(value)
+            for name, value in msgspec.structs.asdict(event).items()
+            if isinstance(value, str)
+        }
+        data = EventData(
+            status=event.data.status,
+            message=_clean(event.data.message),
+            payload={"unreadable": _clean(repr(event.data.payload))[:BODY_KEPT]},
+        )
+        return msgspec.structs.replace(event, data=data, **whole)
+    return event
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
 def cut(letter: DeadLetter) -> DeadLetter:
     """The letter with its secrets replaced and a bounded body."""
-    body = mask_text(letter.body[:BODY_KEPT])
-    return msgspec.structs.replace(letter, body=body, reason=mask_text(letter.reason))
+    body = mask_text(_clean(letter.body[:BODY_KEPT]))
+    return msgspec.structs.replace(
+        letter, id=_clean(letter.id), body=body, reason=mask_text(_clean(letter.reason))
+    )
