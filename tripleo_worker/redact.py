@@ -26,7 +26,8 @@ _SECRET_KEY = re.compile(rf"(?:{_SENSITIVE})\d*$|^(?:{_SENSITIVE})|keystonecrede
 _PLAIN_KEY = re.compile(r"(?:_id|_url|_uri|_name|_length|_count|_expires\w*|_type|Id|Name)$")
 
 _IN_TEXT = (
-    (re.compile(r"(\w[\w+.-]*://[^\s/:@]*:)[^\s/@]+(@)"), rf"\1{MASK}\2"),
+    # Not begun within a word: else a long one is looked at from each of its letters.
+    (re.compile(r"((?<![\w+.-])\w[\w+.-]*://[^\s/:@]*:)[^\s/@]+(@)"), rf"\1{MASK}\2"),
     (
         re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\Z)", re.S),
         MASK,
