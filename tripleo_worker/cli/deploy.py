@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tripleo_worker.cli import command
+from tripleo_worker.cli.drawing.text import safe
 
 WORKFLOW = "tripleo.deployment.v1.deploy_plan"
 
@@ -53,9 +54,10 @@ class DeployOvercloud(command.Telling):
         given = values.collected(parsed_args.environment_file, parsed_args.parameter)
         plan = parsed_args.plan
         if given:
-            self.connection.action(
-                "tripleo.parameters.update", {"container": plan, "parameters": given}
-            )
+            inputs = {"container": plan, "parameters": given}
+            answer = self.connection.action("tripleo.parameters.update", inputs)
+            for warning in values.unknown(given, answer):
+                self.log.warning("%s", safe(warning))
         return starting.start(
             self.connection, WORKFLOW, {"container": plan}, plan, parsed_args, steps.steps
         )

@@ -18,5 +18,9 @@ def steps(operation: Operation) -> list[str]:
     stack = operation.stack_name or operation.plan
     if done:
         return [f"openstack stack resource list --nested-depth 2 {stack}"]
-    found = [f"openstack stack failures list --long {stack}"] if operation.failures else []
-    return [*found, f"openstack overcloud deploy --plan {operation.plan}"]
+    if not operation.failures:
+        return []
+    return [
+        f"openstack stack failures list --long {stack}",
+        f"openstack overcloud deploy --plan {operation.plan}",
+    ]

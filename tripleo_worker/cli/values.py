@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,3 +81,23 @@ def of_file(path: Path) -> dict[str, Any]:
         )
     parameters: dict[str, Any] = yaml_guard.section(data, SECTION, str(path))
     return yaml_guard.mapping(parameters, f"{path}: {SECTION}")
+
+
+def unknown(given: Mapping[str, Any], answer: Any) -> list[str]:
+    """Warnings of parameters that nothing in the plan reads, for a name may be misspelt.
+
+    Args:
+        given: the parameters that were set.
+        answer: what ``tripleo.parameters.update`` gave: ``heat_resource_tree`` with all
+            ``parameters`` of the plan by their name; of anything else nothing is said.
+    """
+    match answer:
+        case {"heat_resource_tree": {"parameters": dict(known)}}:
+            return [_warning(name, known) for name in given if name not in known]
+    return []
+
+
+def _warning(name: str, known: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"; is {near[0]} meant?" if near else "."
+    return f"Nothing in the plan reads the parameter {name}{hint}"

@@ -50,7 +50,8 @@ class Engine:
 
         Raises:
             OperationFailed: the action failed; the message is the action's own.
-            InvalidInput, ServiceError: as for :meth:`start`.
+            InvalidInput: the action, or Mistral, refuses the inputs.
+            ServiceError: as for :meth:`start`.
         """
         done = self._call(
             f"run {action}",
@@ -60,7 +61,7 @@ class Engine:
         )
         result = _decoded(getattr(done, "output", None)).get("result")
         if getattr(done, "state", "SUCCESS") != "SUCCESS":
-            raise OperationFailed(_reason(result) or f"{action} failed and gave no reason.")
+            raise _failure(result, f"{action} failed and gave no reason.")
         return result
 
     def latest(self) -> str | None:
@@ -133,7 +134,7 @@ class Engine:
 def _refusal(what: str, status: int | None, text: str) -> Exception:
     said = text.strip() or f"HTTP {status}"
     if status is not None and 400 <= status < 500 and status not in (401, 403, 408, 429):
-        return InvalidInput(f"Mistral did not {what}: {said}")
+        return InvalidInput(f"Mistral refused to {what}: {said}")
     if status in (401, 403):
         return ServiceError(
             f"Mistral does not let this user {what}: {said}", remedy="Check the credentials."
@@ -168,11 +169,12 @@ def _decoded(text: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _reason(result: Any) -> str:
+def _failure(result: Any, otherwise: str) -> Exception:
     """What an action says of its failure: ``{type, text, detail}``, or anything."""
     if isinstance(result, dict) and isinstance(result.get("text"), str):
-        return str(result["text"])
-    return _text(result)
+        kind = InvalidInput if result.get("type") == InvalidInput.code else OperationFailed
+        return kind(result["text"])
+    return OperationFailed(_text(result) or otherwise)
 
 
 def _text(value: Any) -> str:

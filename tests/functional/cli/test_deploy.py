@@ -55,8 +55,10 @@ def test_a_limit_and_ctrl_c_leave_the_deployment_alone(
     openstack: Program, plan: str, cloud: Connection
 ) -> None:
     slow = (*QUICK, "--parameter", "StepSeconds=3")
-    limited = openstack("overcloud", "deploy", "--plan", plan, *slow, "--timeout", "0.05")
+    typo = ("--parameter", "ControlerCount=1")
+    limited = openstack("overcloud", "deploy", "--plan", plan, *slow, *typo, "--timeout", "0.05")
     assert limited.code == 3, limited.err
+    assert "ControlerCount; is ControllerCount meant?" in limited.err
     assert "RUNNING" in limited.err
     running = until(lambda: _running(cloud, plan))
     watching = openstack.start(
@@ -146,7 +148,12 @@ def test_a_plan_that_does_not_exist(openstack: Program) -> None:
     assert "Traceback" not in done.err
 
 
-def test_a_parameter_that_does_not_exist_is_named(openstack: Program, plan: str) -> None:
-    done = openstack("overcloud", "deploy", "--plan", plan, "--parameter", "NoSuch=1")
-    assert done.code == 1
-    assert "NoSuch" in done.err
+def test_a_value_that_does_not_fit_is_refused_before_anything_starts(
+    openstack: Program, plan: str, cloud: Connection
+) -> None:
+    words = ("overcloud", "deploy", "--plan", plan, "--parameter", "ControllerCount=many")
+    done = openstack(*words)
+    assert done.code == 2
+    assert "ControllerCount" in done.err
+    assert "many" in done.err
+    assert not latest(cloud, plan).workflow.endswith("deploy_plan")

@@ -153,6 +153,14 @@ def test_the_summary_of_a_failure_tells_the_causes_first() -> None:
     ]
 
 
+def test_a_log_keeps_long_texts_whole() -> None:
+    target = Console(file=io.StringIO(), width=40, color_system=None)
+    way = Lines(_view(STORY), target, _Clock())
+    way.finish(_folded([*STORY, message("FAILED", "word " * 30, final=True)]), [])
+    assert isinstance(target.file, io.StringIO)
+    assert f"  {'word ' * 30}".rstrip() in target.file.getvalue().splitlines()
+
+
 def test_a_message_that_only_repeats_the_causes_is_left_out() -> None:
     ended = [*STORY, BROKEN[0], message("FAILED", "Compute: no \x1b[5mdisk", final=True)]
     lines = _drawn(summary("It", _folded(ended), at(99), []))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tripleo_worker.cli.values import collected, pair
+from tripleo_worker.cli.values import collected, pair, unknown
 from tripleo_worker.errors import InvalidInput
 
 
@@ -70,3 +70,14 @@ def test_what_is_wrong_with_a_file_names_it(tmp_path: Path, content: str, words:
     with pytest.raises(InvalidInput, match=words) as raised:
         collected([str(file)], [])
     assert str(file) in str(raised.value)
+
+
+def test_a_parameter_that_nothing_reads_is_warned_of() -> None:
+    answer = {"heat_resource_tree": {"parameters": {"ControllerCount": {}, "Debug": {}}}}
+    given = {"ControlerCount": 1, "Debug": True, "Zzz": 1}
+    assert unknown(given, answer) == [
+        "Nothing in the plan reads the parameter ControlerCount; is ControllerCount meant?",
+        "Nothing in the plan reads the parameter Zzz.",
+    ]
+    for odd in (None, {}, {"heat_resource_tree": None}):
+        assert unknown(given, odd) == []

@@ -99,6 +99,13 @@ def test_an_action_that_fails_says_its_own_words(result: Any, words: str) -> Non
         _engine(act=done).run_action("tripleo.plan.delete", {})
 
 
+def test_input_that_an_action_refuses_is_wrong_input() -> None:
+    result = {"type": "invalid-input", "text": "A: not a number", "detail": {}}
+    done = SimpleNamespace(state="ERROR", output=json.dumps({"result": result}))
+    with pytest.raises(InvalidInput, match="A: not"):
+        _engine(act=done).run_action("tripleo.parameters.update", {})
+
+
 def test_an_action_gives_its_result() -> None:
     done = SimpleNamespace(state="SUCCESS", output='{"result": ["a"]}')
     assert _engine(act=done).run_action("tripleo.plan.list", {}) == ["a"]

@@ -20,7 +20,13 @@ FAILURES_TOLD = 8
 
 
 def summary(
-    title: str, operation: Operation, now: datetime, steps: list[str], signs: Signs = UNICODE
+    title: str,
+    operation: Operation,
+    now: datetime,
+    steps: list[str],
+    signs: Signs = UNICODE,
+    *,
+    wrap: bool = True,
 ) -> Group:
     """What is drawn when an operation has ended.
 
@@ -30,12 +36,13 @@ def summary(
         now: the moment that is drawn.
         steps: commands to try next.
         signs: characters that the terminal can show.
+        wrap: whether long texts are broken at the width; a log keeps them whole.
     """
     parts: list[Text | Padding] = [_verdict(title, operation, now, signs)]
     if operation.failures:
-        parts += _failures(operation.failures)
+        parts += _failures(operation.failures, wrap)
     if _adds(operation):
-        parts += [Text(), Padding(Text(safe(operation.message)), (0, 0, 0, 2))]
+        parts += [Text(), _indented(operation.message, 2, wrap)]
     parts += [Text(), *_facts(operation)]
     if steps:
         parts += [Text(), Text("  Next", style="bold")]
@@ -59,7 +66,13 @@ def _verdict(title: str, operation: Operation, now: datetime, signs: Signs) -> T
     return Text(f"{sign} {safe(title)} {word} after {spent}", style=style)
 
 
-def _failures(failures: tuple[Failure, ...]) -> Iterator[Text | Padding]:
+def _indented(text: str, columns: int, wrap: bool) -> Text | Padding:
+    if wrap:
+        return Padding(Text(safe(text)), (0, 0, 0, columns))
+    return Text(" " * columns + safe(text))
+
+
+def _failures(failures: tuple[Failure, ...], wrap: bool) -> Iterator[Text | Padding]:
     yield Text()
     for failure in failures[:FAILURES_TOLD]:
         head = Text("  ")
@@ -67,7 +80,7 @@ def _failures(failures: tuple[Failure, ...]) -> Iterator[Text | Padding]:
         if failure.type:
             head.append(f"  {safe(failure.type)}", style="dim")
         yield head
-        yield Padding(Text(safe(failure.cause)), (0, 0, 0, 4))
+        yield _indented(failure.cause, 4, wrap)
     if len(failures) > FAILURES_TOLD:
         yield Text(f"  and {len(failures) - FAILURES_TOLD} more", style="dim")
 

@@ -148,7 +148,7 @@ class Lines:
     def finish(self, operation: Operation, steps: list[str]) -> None:
         """Say the summary."""
         signs = signs_for(self._target)
-        told = summary(self.view.deed, operation, self._clock(), steps, signs)
+        told = summary(self.view.deed, operation, self._clock(), steps, signs, wrap=False)
         self._target.print()
         self._target.print(told, soft_wrap=True)
 
