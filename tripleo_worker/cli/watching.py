@@ -38,7 +38,7 @@ def watch(run: Run, view: View, mode: str, steps: Steps) -> int:
                 way.show(progress)
     except KeyboardInterrupt:
         way.stop()
-        way.note(f"Detached; the operation goes on. Attach again with: {attach(run.execution_id)}")
+        way.parted("Detached; the operation goes on. Attach again with:", attach(run.execution_id))
         return exits.INTERRUPTED
     except TripleOWorkerError as error:
         way.stop()

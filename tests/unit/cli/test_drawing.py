@@ -121,6 +121,18 @@ def test_the_time_left_is_told_when_earlier_runs_tell_it() -> None:
     assert last == "  elapsed 0:20 · about 1 min left · no event for 13 s"
 
 
+def test_what_goes_on_is_named_by_its_leaves_as_far_as_there_is_room() -> None:
+    own = "overcloud-Compute-lwtf2gi6z4tm"
+    events = [
+        announced(9),
+        resource("Compute", "IN_PROGRESS", seconds=1),
+        resource(own, "IN_PROGRESS", stack="s1", kind="OS::Heat::Stack", physical="s1"),
+        *(resource(f"Node{n}", "IN_PROGRESS", stack="s1", seconds=2) for n in range(15)),
+    ]
+    line = _picture(_view(events), 3, 60)[2]
+    assert line == "  now Compute.Node14, Compute.Node13 and 13 more"
+
+
 def test_tasks_that_only_speak_are_no_stages() -> None:
     names = ["announce", "send_failed", "fail", "failover", "endpoints", "end", "start_stack"]
     view = _view([task(name, "RUNNING", seconds=at) for at, name in enumerate(names)])

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from tripleo_worker import operations
 from tripleo_worker.cli.drawing.text import about, clipped, clock, lasting, safe
-from tripleo_worker.cli.drawing.view import QUIET, View, stages
+from tripleo_worker.cli.drawing.view import QUIET, View, leaves, stages
 from tripleo_worker.client.waiting import Contact
 from tripleo_worker.events import Status
 from tripleo_worker.operations import Operation, Stage
@@ -114,10 +114,16 @@ def _bar(operation: Operation, width: int, signs: Signs) -> Text:
 
 
 def _active(operation: Operation, width: int) -> Text:
-    names = ", ".join(safe(one.label) for one in operation.active[:3])
-    more = operation.resources.in_progress - len(operation.active[:3])
+    labels = [safe(label) for label in leaves(operation)]
+    room = max(width - len("  now  and 9999 more"), 12)
+    shown = clipped(labels[0], room)
+    count = 1
+    while count < len(labels) and len(f"{shown}, {labels[count]}") <= room:
+        shown += f", {labels[count]}"
+        count += 1
+    more = operation.resources.in_progress - count - (len(operation.active) - len(labels))
     text = Text("  now ", style="dim")
-    text.append(clipped(names, max(width - 20, 12)))
+    text.append(shown)
     if more > 0:
         text.append(f" and {more} more", style="dim")
     return text

@@ -98,6 +98,12 @@ def stages(operation: Operation) -> list[operations.Stage]:
     return [stage for stage in operation.stages if not _ASIDE.match(stage.name)]
 
 
+def leaves(operation: Operation) -> list[str]:
+    """Labels of the resources in progress, without those that only wait for one below them."""
+    labels = [one.label for one in operation.active]
+    return [one for one in labels if not any(each.startswith(f"{one}.") for each in labels)]
+
+
 def line(event: Event, operation: Operation | None) -> Line | None:
     """The sentence for an event; None for one that is only counted."""
     if event.type == HEAT_RESOURCE:

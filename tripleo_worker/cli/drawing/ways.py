@@ -45,6 +45,9 @@ class Way(Protocol):
     def failed(self, error: TripleOWorkerError) -> None:
         """Show why the wait ended before the operation did."""
 
+    def parted(self, text: str, command: str) -> None:
+        """Show that the watching ended by itself, and the command that takes it up again."""
+
     def finish(self, operation: Operation, steps: list[str]) -> None:
         """Show the end, with commands to try next."""
 
@@ -98,7 +101,11 @@ class Bars:
 
     def failed(self, error: TripleOWorkerError) -> None:
         """Say the error below what was logged."""
-        self._target.print(_told(error))
+        self._target.print(_told(error), soft_wrap=True)
+
+    def parted(self, text: str, command: str) -> None:
+        """Say it, and the command on a line of its own."""
+        self._target.print(_parting(text, command), soft_wrap=True)
 
     def finish(self, operation: Operation, steps: list[str]) -> None:
         """Put the summary in the place of the picture."""
@@ -144,6 +151,10 @@ class Lines:
         """Say the error."""
         self._now = self._clock()
         self._say(str(error), mood="bad")
+
+    def parted(self, text: str, command: str) -> None:
+        """Say it, and the command on a line of its own."""
+        self._target.print(_parting(text, command), soft_wrap=True)
 
     def finish(self, operation: Operation, steps: list[str]) -> None:
         """Say the summary."""
@@ -223,6 +234,10 @@ class JsonLines:
         said = {"code": error.code, "message": error.message, "remedy": error.remedy}
         self._write({"error": said})
 
+    def parted(self, text: str, command: str) -> None:
+        """Write it as a warning."""
+        self.note(f"{text} {command}")
+
     def finish(self, operation: Operation, steps: list[str]) -> None:
         """Write the operation as it ended."""
         self._write({"operation": operations.brief(operation)})
@@ -252,6 +267,10 @@ class Silence:
         """Say the error."""
         self._target.print(_told(error), soft_wrap=True)
 
+    def parted(self, text: str, command: str) -> None:
+        """Say it, and the command on a line of its own."""
+        self._target.print(_parting(text, command), soft_wrap=True)
+
     def finish(self, operation: Operation, steps: list[str]) -> None:
         """Show nothing."""
 
@@ -276,6 +295,11 @@ def _back(before: Contact, missed: bool) -> tuple[str, str]:
     if before is Contact.POLLING:
         return "A worker answers; its events follow.", "good"
     return "The worker is back; nothing was missed.", "good"
+
+
+def _parting(text: str, command: str) -> Text:
+    # The command is never broken into rows: it is there to be copied.
+    return Text(f"{text}\n  ").append(command, style="cyan")
 
 
 def _told(error: TripleOWorkerError) -> Text:
