@@ -21,10 +21,13 @@ from tests.unit.operations.scripts import (
     task,
 )
 from tripleo_worker.cli.drawing.bars import ASCII, UNICODE, Signs, picture
+from tripleo_worker.cli.drawing.live import Bars
+from tripleo_worker.cli.drawing.plain import Lines, Silence
+from tripleo_worker.cli.drawing.records import JsonLines
 from tripleo_worker.cli.drawing.summary import summary
 from tripleo_worker.cli.drawing.text import about, clock, lasting, safe
 from tripleo_worker.cli.drawing.view import View, stages
-from tripleo_worker.cli.drawing.ways import Bars, JsonLines, Lines, Silence, choose
+from tripleo_worker.cli.drawing.ways import choose
 from tripleo_worker.client.waiting import Contact, Progress
 from tripleo_worker.errors import OperationTimedOut
 from tripleo_worker.events import Event

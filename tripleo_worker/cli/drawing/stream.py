@@ -7,8 +7,8 @@ from typing import IO, Any
 
 import msgspec
 
+from tripleo_worker.cli.drawing.records import FORMAT_VERSION
 from tripleo_worker.cli.drawing.text import clipped, safe
-from tripleo_worker.cli.drawing.ways import FORMAT_VERSION
 from tripleo_worker.client.frames import Subscribed
 from tripleo_worker.events import HEAT_RESOURCE, Event
 from tripleo_worker.operations import brief
