@@ -6,8 +6,10 @@ import argparse
 import itertools
 import sys
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
+from cliff.columns import FormattableColumn
 from cliff.command import Command
 from cliff.lister import Lister
 
@@ -114,6 +116,18 @@ def _rows(report: Report | None, memory: dict[str, float]) -> Iterable[tuple[Any
         yield _row(_supervisor(report), memory[processes.SUPERVISOR])
 
 
+class _Since(FormattableColumn[datetime]):
+    """A time of today for people, the whole of it for programs."""
+
+    def human_readable(self) -> str:
+        """Hours, minutes and seconds, by the clock on the wall."""
+        return f"{self._value.astimezone():%H:%M:%S}"
+
+    def machine_readable(self) -> str:
+        """ISO 8601 with its offset."""
+        return self._value.isoformat(timespec="seconds")
+
+
 def _supervisor(report: Report) -> UnitReport:
     since = min(unit.since for unit in report.units)
     return UnitReport(
@@ -123,7 +137,7 @@ def _supervisor(report: Report) -> UnitReport:
 
 
 def _row(unit: UnitReport, memory: float | None) -> tuple[Any, ...]:
-    since = unit.since.isoformat(timespec="seconds")
+    since = _Since(unit.since)
     held = round(memory, 1) if memory is not None else None
     state = unit.state.value
     return (unit.name, state, unit.pid, unit.port, unit.restarts, since, held, unit.detail)

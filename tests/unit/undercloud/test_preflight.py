@@ -11,6 +11,7 @@ import pytest
 
 from tripleo_worker.cmd.main import main
 from tripleo_worker.errors import (
+    InvalidInput,
     NoSpace,
     PackageMissing,
     PortTaken,
@@ -49,6 +50,7 @@ def test_every_program_of_a_distribution_has_its_package(layout):
     assert {package for _, package in pairs} == {
         "redis-server",
         "rabbitmq-server",
+        "erlang-base",
         "mariadb-server",
     }
 
@@ -142,7 +144,7 @@ def test_no_command_line_carries_a_secret(layout):
 
 def test_ports_of_two_bases_do_not_meet():
     assert set(port_map(21000).values()).isdisjoint(port_map(21100).values())
-    with pytest.raises(UndercloudError):
+    with pytest.raises(InvalidInput, match="--port-base"):
         port_map(65500)
 
 

@@ -114,7 +114,7 @@ async def test_stopping_leaves_no_process_however_it_was_started(layout, start):
     supervisor = start(unit("service", script))
     await until(layout, lambda u: is_in(u, service="running"))
     async with asyncio.timeout(10):
-        while len(processes.find(layout.mark)) < 2:
+        while len(processes.find(layout.mark)) < 2:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     children = [found.process for found in processes.find(layout.mark)]
     await supervisor.stop()
