@@ -116,16 +116,18 @@ def _rows(report: Report | None, memory: dict[str, float]) -> Iterable[tuple[Any
         yield _row(_supervisor(report), memory[processes.SUPERVISOR])
 
 
-class _Since(FormattableColumn[datetime]):
+class _Since(FormattableColumn[Any]):
     """A time of today for people, the whole of it for programs."""
 
     def human_readable(self) -> str:
         """Hours, minutes and seconds, by the clock on the wall."""
-        return f"{self._value.astimezone():%H:%M:%S}"
+        since: datetime = self._value
+        return f"{since.astimezone():%H:%M:%S}"
 
     def machine_readable(self) -> str:
         """ISO 8601 with its offset."""
-        return self._value.isoformat(timespec="seconds")
+        since: datetime = self._value
+        return since.isoformat(timespec="seconds")
 
 
 def _supervisor(report: Report) -> UnitReport:
