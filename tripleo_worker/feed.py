@@ -15,8 +15,8 @@ from tripleo_worker.events import Position
 from tripleo_worker.operations import Operation
 from tripleo_worker.ports import Entry, Filter, Journal, Subscription
 
-#: Entries that stand in the ring.
-RING = 4096
+#: Entries that stand in the ring, and bytes of their text, each at most twice that.
+RING, RING_BYTES = 4096, 16 * 1024 * 1024
 #: Entries that a subscriber gets at once.
 PAGE = 500
 #: Operations in the snapshot of a subscriber that could not recover.
@@ -31,6 +31,7 @@ class LiveFeed:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._ring: list[Entry] = []
+        self._weight = 0
         self._head: int | None = None
         self._news = asyncio.Event()
         self._cursors: set[Cursor] = set()
@@ -58,9 +59,11 @@ class LiveFeed:
             if self._ring and entry.sequence != self._ring[-1].sequence + 1:
                 # Not the next one: the journal knows what stands between.
                 self._ring.clear()
+                self._weight = 0
             self._ring.append(entry)
-        if len(self._ring) > 2 * RING:
-            del self._ring[:-RING]
+            self._weight += len(entry.text)
+        if len(self._ring) > 2 * RING or self._weight > 2 * RING_BYTES:
+            self._trim()
         if entries:
             self._head = max(self._head or 0, entries[-1].sequence)
             self._news.set()
@@ -74,9 +77,7 @@ class LiveFeed:
         if start is not None:
             return Cursor(self, where, start, recovered=True, operations=())
         # Events that are stored while the snapshot is read come again: folding skips them.
-        operations = await self._journal.operations(project=where.project, limit=SNAPSHOT)
-        shown = [operation for operation in operations if _asked_for(operation, where)]
-        return Cursor(self, where, head, recovered=False, operations=shown)
+        return Cursor(self, where, head, recovered=False, operations=await self._snapshot(where))
 
     async def after(self, sequence: int, where: Filter) -> tuple[Sequence[Entry], int]:
         """The next entries after a sequence, and up to where was looked."""
@@ -88,6 +89,30 @@ class LiveFeed:
                 return [e for e in window if where.passes(e.event)], window[-1].sequence
         page = await self._journal.read(sequence, where, PAGE)
         return page.entries, page.upto
+
+    def _trim(self) -> None:
+        """Keep the newest entries, within the ring's number and weight."""
+        kept, weight = 0, 0
+        for entry in reversed(self._ring):
+            if kept == RING or weight + len(entry.text) > RING_BYTES:
+                break
+            kept, weight = kept + 1, weight + len(entry.text)
+        del self._ring[: len(self._ring) - kept]
+        self._weight = weight
+
+    async def _snapshot(self, where: Filter) -> Sequence[Operation]:
+        """The operations that a subscriber asked for; open ones with their ledgers.
+
+        Without its ledger an operation cannot be folded on: what was in progress would be
+        counted once more when it is complete.
+        """
+        listed = await self._journal.operations(project=where.project, limit=SNAPSHOT)
+        shown: list[Operation] = []
+        for one in listed:
+            if _asked_for(one, where):
+                whole = None if one.terminal else await self._journal.operation(one.execution_id)
+                shown.append(whole or one)
+        return shown
 
     def join(self, cursor: Cursor) -> None:
         """Count a subscriber in."""

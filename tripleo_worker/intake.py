@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -49,7 +50,8 @@ class Intake:
             ),
             dead=tuple(cut(letter) for letter in batch.dead),
         )
-        self._publish(await self._journal.append(clean))
+        # A caller that is cancelled meanwhile must not keep what is stored from the listeners.
+        await asyncio.shield(self._store(clean))
 
     async def marker(self, source: str) -> str | None:
         """See :meth:`tripleo_worker.ports.Sink.marker`."""
@@ -58,6 +60,9 @@ class Intake:
     async def open_operations(self) -> Sequence[Operation]:
         """See :meth:`tripleo_worker.ports.Sink.open_operations`."""
         return await self._journal.operations(open_only=True, limit=1000)
+
+    async def _store(self, batch: Batch) -> None:
+        self._publish(await self._journal.append(batch))
 
     async def _learn(self, execution: str) -> None:
         where = Filter(project=None, execution=execution)

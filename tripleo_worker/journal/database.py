@@ -20,7 +20,7 @@ from tripleo_worker.journal import tables
 BUSY_MS = 5000
 
 #: What each new connection of SQLite is told; WAL lets readers read while one writes.
-_PRAGMAS = (
+_PRAGMAS: tuple[str, ...] = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     f"PRAGMA busy_timeout = {BUSY_MS}",
@@ -52,7 +52,27 @@ def connect(url: str) -> sa.Engine:
             remedy="Give one such as sqlite:////var/lib/tripleo-worker/journal.sqlite.",
         ) from None
     sa.event.listen(engine, "connect", _prepare)
+    sa.event.listen(engine, "begin", _begin)
     return engine
+
+
+@contextmanager
+def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A transaction that writes, alone from its first statement on; committed at the end.
+
+    Raises:
+        JournalUnavailable: the database cannot be reached or written; nothing was.
+    """
+    with guarded(), engine.connect() as connection:
+        # The options stay with this use of the connection alone.
+        with connection.execution_options(writes=True).begin():
+            yield connection
+
+
+def unavailable(error: Exception) -> bool:
+    """Whether it is the database that fails, and not what was to be stored."""
+    cause = error.__cause__ if isinstance(error, JournalUnavailable) else error
+    return isinstance(cause, sa.exc.OperationalError | sa.exc.InterfaceError | OSError)
 
 
 def migrate(engine: sa.Engine) -> None:
@@ -63,7 +83,7 @@ def migrate(engine: sa.Engine) -> None:
     """
     config = Config()
     config.set_main_option("script_location", "tripleo_worker.journal:migrations")
-    with guarded(), engine.begin() as connection:
+    with writing(engine) as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
@@ -132,7 +152,15 @@ def _make_file(url: sa.URL) -> None:
 
 
 def _prepare(connection: Any, _record: Any) -> None:
+    # The driver would begin transactions by itself, but not before changes of tables: a kill
+    # between two of them would leave half a journal.
+    connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in _PRAGMAS:
         cursor.execute(pragma)
     cursor.close()
+
+
+def _begin(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

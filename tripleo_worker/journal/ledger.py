@@ -13,7 +13,7 @@ from tripleo_worker import operations
 from tripleo_worker.events import HEAT_RESOURCE, MISTRAL_TASK, Event, Position, encode
 from tripleo_worker.journal import database, tables
 from tripleo_worker.operations import Operation
-from tripleo_worker.ports import Batch, Entry
+from tripleo_worker.ports import Batch, DeadLetter, Entry
 
 #: End of the names of queues that carry finer progress.
 PROGRESS = "-progress"
@@ -33,46 +33,38 @@ class Ledger:
         self._epoch = epoch
         self._head = int(database.get(connection, "head") or 0)
         self._folds: dict[str, Operation | None] = {}
-        self._touched: set[str] = set()
+        self._ended: set[str] = set()
+        #: New events of each root execution, to be folded together at the end.
+        self._later: dict[str, list[Event]] = {}
 
-    def append(self, batch: Batch) -> tuple[Entry, ...]:
-        """Store a batch; what is stored already is left out."""
-        entries = tuple(self._place(event) for event in self._fresh(batch.events))
-        if entries:
-            self._connection.execute(sa.insert(tables.events), [row(entry) for entry in entries])
-        if batch.marker is not None:
-            key = {"source": batch.source}
-            database.upsert(self._connection, tables.markers, key, {"marker": batch.marker})
-        for letter in batch.dead:
-            database.upsert(
-                self._connection,
-                tables.dead_letters,
-                {"source": letter.source, "id": short(letter.id)},
-                {
-                    "reason": letter.reason,
-                    "body": letter.body.encode(),
-                    "time": letter.time.timestamp(),
-                },
-            )
-        return entries
+    def append(self, batches: Sequence[Batch]) -> list[tuple[Entry, ...]]:
+        """Store batches, what is stored already left out; the caller commits.
 
-    def close(self) -> None:
-        """Write the head and the folds; the caller commits."""
-        database.put(self._connection, "head", str(self._head))
-        for execution in self._touched:
-            fold = self._folds[execution]
-            if fold is not None:
-                self._keep(fold)
+        Statements are made for all of them at once: each costs more than the rows in it.
 
-    def _fresh(self, events: Sequence[Event]) -> Iterator[Event]:
-        known = set(self._known(events))
-        for event in events:
-            key = event.source, short(event.id)
-            if key not in known:
-                known.add(key)
-                yield event
+        Returns:
+            The new entries of each batch.
+        """
+        known = set(self._known(event for batch in batches for event in batch.events))
+        stored = [
+            tuple(self._place(event) for event in _fresh(batch.events, known)) for batch in batches
+        ]
+        rows = [row(entry) for entries in stored for entry in entries]
+        if rows:
+            self._connection.execute(sa.insert(tables.events), rows)
+            database.put(self._connection, "head", str(self._head))
+        for execution, events in self._later.items():
+            self._keep(operations.fold_all(self._folds[execution], events))
+        markers = {batch.source: batch.marker for batch in batches if batch.marker is not None}
+        for source, marker in markers.items():
+            key, value = {"source": source}, {"marker": marker}
+            database.upsert(self._connection, tables.markers, key, value)
+        for letter in (letter for batch in batches for letter in batch.dead):
+            self._set_aside(letter)
+        return stored
 
     def _known(self, events: Iterable[Event]) -> Iterator[tuple[str, str]]:
+        """Which of the events are stored, by source and id."""
         sources: dict[str, list[str]] = {}
         for event in events:
             sources.setdefault(event.source, []).append(short(event.id))
@@ -84,24 +76,29 @@ class Ledger:
 
     def _place(self, event: Event) -> Entry:
         self._head += 1
-        before = self._fold(event.rootexecutionid) if event.rootexecutionid else None
+        root = event.rootexecutionid
         placed = event.placed(Position(self._epoch, self._head))
-        placed = msgspec.structs.replace(placed, final=ends(before, event))
-        if event.rootexecutionid:
-            self._folds[event.rootexecutionid] = operations.fold(before, placed)
-            self._touched.add(event.rootexecutionid)
+        final = bool(root) and ends(event, ended=self._has_ended(root))
+        placed = msgspec.structs.replace(placed, final=final)
+        if root:
+            self._later.setdefault(root, []).append(placed)
+            if final:
+                self._ended.add(root)
         return Entry(sequence=self._head, event=placed, text=encode(placed))
 
-    def _fold(self, execution: str) -> Operation | None:
-        if execution not in self._folds:
-            query = sa.select(tables.operations.c.text).where(
-                tables.operations.c.execution == execution
-            )
+    def _has_ended(self, root: str) -> bool:
+        if root not in self._folds:
+            stored = tables.operations.c
+            query = sa.select(stored.text).where(stored.execution == root)
             text = self._connection.execute(query).scalar()
-            self._folds[execution] = None if text is None else read_operation(text)
-        return self._folds[execution]
+            fold = self._folds[root] = None if text is None else read_operation(text)
+            if fold is not None and fold.terminal:
+                self._ended.add(root)
+        return root in self._ended
 
-    def _keep(self, fold: Operation) -> None:
+    def _keep(self, fold: Operation | None) -> None:
+        if fold is None:
+            return
         database.upsert(
             self._connection,
             tables.operations,
@@ -114,22 +111,43 @@ class Ledger:
             },
         )
 
+    def _set_aside(self, letter: DeadLetter) -> None:
+        database.upsert(
+            self._connection,
+            tables.dead_letters,
+            {"source": letter.source, "id": short(letter.id)},
+            {
+                "reason": letter.reason,
+                "body": letter.body.encode(),
+                "time": letter.time.timestamp(),
+            },
+        )
 
-def ends(before: Operation | None, event: Event) -> bool:
+
+def _fresh(events: Iterable[Event], known: set[tuple[str, str]]) -> Iterator[Event]:
+    """The events that are not known yet, each once; they are known from then on."""
+    for event in events:
+        key = event.source, short(event.id)
+        if key not in known:
+            known.add(key)
+            yield event
+
+
+def ends(event: Event, *, ended: bool) -> bool:
     """Whether an event is the one that ends its root execution.
 
     Args:
-        before: the fold of all events of that root execution that stand before it.
-        event: the next one.
+        event: the next one of that root execution.
+        ended: whether one that stands before it did already.
     """
     status = event.data.status
     return (
-        tells_outcome(event)
+        not ended
+        and tells_outcome(event)
         and bool(event.executionid)
         and event.executionid == event.rootexecutionid
         and status is not None
         and status.terminal
-        and not (before is not None and before.terminal)
     )
 
 

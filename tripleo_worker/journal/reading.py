@@ -15,6 +15,8 @@ from tripleo_worker.ports import Entry, Filter, Page
 #: Sequences that one read looks through at most, so that a filter that lets little pass
 #: neither holds a connection for long nor hides how far it came.
 SCANNED = 20_000
+#: Bytes of text after which a page is full: it bounds what one reader costs.
+PAGE_BYTES = 4 * 1024 * 1024
 
 
 def page(connection: sa.Connection, after: int, where: Filter, limit: int) -> Page:
@@ -28,12 +30,14 @@ def page(connection: sa.Connection, after: int, where: Filter, limit: int) -> Pa
         .order_by(stored.c.sequence)
         .limit(limit)
     )
-    entries = tuple(
-        Entry(sequence=sequence, event=decode(text), text=text)
-        for sequence, text in connection.execute(query)
-    )
-    full = len(entries) == limit
-    return Page(entries=entries, upto=entries[-1].sequence if full else max(last, after))
+    entries: list[Entry] = []
+    size = 0
+    for sequence, text in connection.execute(query):
+        entries.append(Entry(sequence=sequence, event=decode(text), text=text))
+        size += len(text)
+        if len(entries) == limit or size >= PAGE_BYTES:
+            return Page(entries=tuple(entries), upto=sequence)
+    return Page(entries=tuple(entries), upto=max(last, after))
 
 
 def conditions(where: Filter) -> list[sa.ColumnElement[bool]]:

@@ -141,8 +141,9 @@ class SqlJournal:
         try:
             stored = self._append([item.batch for item in group])
         except Exception as error:
-            if len(group) == 1:
-                self._tell(group[0].done, error)
+            if len(group) == 1 or database.unavailable(error):
+                for item in group:
+                    self._tell(item.done, error)
             else:
                 for item in group:
                     self._commit([item])
@@ -151,11 +152,8 @@ class SqlJournal:
             self._tell(item.done, entries)
 
     def _append(self, batches: list[Batch]) -> list[Entries]:
-        with database.guarded(), self._engine.begin() as connection:
-            ledger = Ledger(connection, self.epoch)
-            stored = [ledger.append(batch) for batch in batches]
-            ledger.close()
-        return stored
+        with database.writing(self._engine) as connection:
+            return Ledger(connection, self.epoch).append(batches)
 
     def _tell(self, done: asyncio.Future[Entries], outcome: Entries | Exception) -> None:
         def tell() -> None:
@@ -177,7 +175,7 @@ def _opened(url: str) -> tuple[sa.Engine, str]:
     engine = database.connect(url)
     try:
         database.migrate(engine)
-        with database.guarded(), engine.begin() as connection:
+        with database.writing(engine) as connection:
             return engine, database.identify(connection)
     except BaseException:
         engine.dispose()

@@ -35,6 +35,9 @@ class MemoryJournal:
     async def append(self, batch: Batch) -> tuple[Entry, ...]:
         """See :meth:`tripleo_worker.ports.Journal.append`."""
         self._check()
+        for event in batch.events:
+            # What cannot be written is refused before anything is kept.
+            encode(event)
         stored = tuple(self._place(event) for event in batch.events if self._new(event))
         self.dead += batch.dead
         if batch.marker is not None:
@@ -106,7 +109,8 @@ class MemoryJournal:
         sequence = self._head + 1
         before = self._operations.get(event.rootexecutionid)
         placed = msgspec.structs.replace(
-            event.placed(Position(self.epoch, sequence)), final=ends(before, event)
+            event.placed(Position(self.epoch, sequence)),
+            final=ends(event, ended=before is not None and before.terminal),
         )
         after = operations.fold(before, placed) if event.rootexecutionid else None
         if after is not None:
