@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from tripleo_worker.cli import exits
+from tripleo_worker.cli.drawing.plain import Silence
 from tripleo_worker.cli.drawing.view import View
 from tripleo_worker.cli.drawing.ways import Way, choose, console
 from tripleo_worker.client.cloud import Cloud
@@ -31,22 +32,30 @@ def watch(run: Run, view: View, mode: str, steps: Steps) -> int:
     Returns:
         The exit code.
     """
-    way = choose(mode, view, console())
+    way: Way | None = None
+    try:
+        way = choose(mode, view, console())
+        return _watched(run, way, steps)
+    except KeyboardInterrupt:
+        way = way or Silence(console())
+        way.stop()
+        way.parted("Detached; the operation goes on. Attach again with:", attach(run.execution_id))
+        return exits.INTERRUPTED
+    finally:
+        run.close()
+
+
+def _watched(run: Run, way: Way, steps: Steps) -> int:
     try:
         with warnings_to(way):
             for progress in run.beats():
                 way.show(progress)
-    except KeyboardInterrupt:
-        way.stop()
-        way.parted("Detached; the operation goes on. Attach again with:", attach(run.execution_id))
-        return exits.INTERRUPTED
     except TripleOWorkerError as error:
         way.stop()
         way.failed(error)
         return exits.of_error(error)
     finally:
         way.stop()
-        run.close()
     return _ended(run, way, steps)
 
 

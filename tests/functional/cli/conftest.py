@@ -28,6 +28,7 @@ LIMIT = 180
 QUICK = (
     "--parameter", "BootSeconds=0", "--parameter", "ConfigSeconds=0", "--parameter",
     "StepSeconds=0", "--parameter", "ControllerCount=1", "--parameter", "ComputeCount=1",
+    "--parameter", "FailRole=",
 )  # fmt: skip
 
 
@@ -118,9 +119,19 @@ def heat(session: Session) -> Heat:
     return Heat(session)
 
 
+@pytest.fixture(scope="module")
+def plan(openstack: Program, heat: Heat) -> Iterator[str]:
+    """A sample plan that a module's tests deploy one after the other."""
+    yield from _plan(openstack, heat)
+
+
 @pytest.fixture
-def plan(openstack: Program, heat: Heat, session: Session) -> Iterator[str]:
-    """A sample plan of the test's own, small and quick."""
+def own_plan(openstack: Program, heat: Heat) -> Iterator[str]:
+    """A sample plan for a test that leaves its stack in disorder."""
+    yield from _plan(openstack, heat)
+
+
+def _plan(openstack: Program, heat: Heat) -> Iterator[str]:
     name = f"cli-{uuid.uuid4().hex[:8]}"
     created = openstack("overcloud", "plan", "create", name)
     assert created.code == 0, created.err

@@ -97,6 +97,17 @@ def test_ctrl_c_detaches(worker: ScriptedWorker, capsys: pytest.CaptureFixture[s
     assert f"openstack overcloud progress watch --execution {ROOT}" in capsys.readouterr().err
 
 
+def test_ctrl_c_before_anything_is_drawn_detaches_too(
+    worker: ScriptedWorker, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tripleo_worker.cli.watching.choose", interrupted)
+    assert run(DeployOvercloud, worker=worker, engine=_telling(worker)) == exits.INTERRUPTED
+    assert f"openstack overcloud progress watch --execution {ROOT}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
