@@ -26,6 +26,7 @@ from tripleo_worker.identity import Identity
 from tripleo_worker.intake import Intake
 from tripleo_worker.journal.store import SqlJournal
 from tripleo_worker.ports import Health, Source
+from tripleo_worker.sources import notifications
 from tripleo_worker.sources.mistral import MistralWatch
 from tripleo_worker.sources.notifications import NotificationSource
 from tripleo_worker.sources.service import pauses
@@ -128,6 +129,7 @@ def identify(conf: Any) -> Identity:
 
 def followed(conf: Any, identity: Identity, http: aiohttp.ClientSession) -> list[Source]:
     """The sources that the configuration names."""
+    notifications.load()
     bus = NotificationSource(
         conf,
         url=conf.notifications.transport_url,

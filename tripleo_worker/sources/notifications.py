@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from datetime import UTC, datetime
@@ -29,6 +30,22 @@ BATCH, GATHERED = 200, 0.01
 LONGEST_PAUSE = 10.0
 #: Seconds before a batch that the journal refused goes back to the broker.
 REFUSED_PAUSE = 0.5
+
+
+def load() -> None:
+    """Import oslo.messaging, with threads for its backend. To be called in the main thread.
+
+    Where eventlet is installed, oslo.messaging's libraries import it; in a thread of a pool
+    that leaves the thread's lock behind, and the daemon waits for the thread for ever.
+    """
+    with warnings.catch_warnings():
+        # Of eventlet, which is imported only to see whether it is there.
+        warnings.simplefilter("ignore")
+        from oslo_service import backend
+
+        # Before oslo.messaging, which else takes eventlet.
+        backend.init_backend(backend.BackendType.THREADING)
+        import oslo_messaging  # noqa: F401
 
 
 class NotificationSource:
@@ -85,10 +102,6 @@ class NotificationSource:
                 await asyncio.shield(asyncio.to_thread(_stop, listener))
 
     def _listen(self, endpoint: _Endpoint) -> Any:
-        from oslo_service import backend
-
-        # Before oslo.messaging, which else takes eventlet.
-        backend.init_backend(backend.BackendType.THREADING)
         import oslo_messaging
 
         transport = oslo_messaging.get_notification_transport(self._conf, url=self._url)
