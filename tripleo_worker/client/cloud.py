@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from tripleo_worker.client.calls import reason
 from tripleo_worker.client.engine import Engine
 from tripleo_worker.errors import IdentityUnavailable, NotAuthenticated, NoWorker, ServiceError
 from tripleo_worker.operations import Operation
@@ -60,7 +61,8 @@ class Cloud:
             ) from error
         except exceptions.ClientException as error:
             raise IdentityUnavailable(
-                f"Keystone could not be reached: {error}", remedy="Check that Keystone runs."
+                f"Keystone could not be reached: {reason(error)}",
+                remedy="Check that Keystone runs.",
             ) from error
 
     def endpoint(self) -> str:
@@ -132,7 +134,7 @@ class Cloud:
             )
         except exceptions.ClientException as error:
             raise IdentityUnavailable(
-                f"The service catalog could not be read: {error}",
+                f"The service catalog could not be read: {reason(error)}",
                 remedy="Check the cloud's address and credentials, and that Keystone runs.",
             ) from error
         if not url:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from tripleo_worker.client.calls import reason
 from tripleo_worker.client.waiting import ExecutionState
 from tripleo_worker.errors import InvalidInput, OperationFailed, ServiceError
 from tripleo_worker.events import Status
@@ -105,7 +106,7 @@ class Engine:
             raise _refusal(what, error.http_status, error.message) from error
         except identity.ClientException as error:
             raise ServiceError(
-                f"Mistral could not be reached to {what}: {error}",
+                f"Mistral could not be reached to {what}: {reason(error)}",
                 remedy="Check that Mistral runs and that the cloud's settings are right.",
             ) from error
 

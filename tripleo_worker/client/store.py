@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
+from tripleo_worker.client.calls import reason
 from tripleo_worker.client.folder import Template
 from tripleo_worker.errors import InvalidInput, ServiceError
 
@@ -147,7 +148,7 @@ class Store:
             )
         except exceptions.ClientException as error:
             raise ServiceError(
-                f"Swift could not be reached: {error}", remedy="Check that Swift runs."
+                f"Swift could not be reached: {reason(error)}", remedy="Check that Swift runs."
             ) from error
         if also is not None and reply.status_code >= 400 and reply.status_code not in also:
             said = (reply.text or "").strip()[:300] or f"HTTP {reply.status_code}"

@@ -79,8 +79,9 @@ def test_refusals(status: int, kind: type[Exception]) -> None:
 
 
 def test_a_mistral_that_is_away() -> None:
-    engine = _engine(get=exceptions.ConnectFailure("refused"))
-    with pytest.raises(ServiceError, match="could not be reached"):
+    said = "Unable to establish connection to http://m: HTTPConnectionPool(x): [111] refused"
+    engine = _engine(get=exceptions.ConnectFailure(said))
+    with pytest.raises(ServiceError, match=r"connection to http://m: connection refused\. Check"):
         engine.state("x")
 
 
