@@ -74,13 +74,11 @@ class Plans:
         self._zaqar.post("tripleo-progress", {"type": kind, "payload": {}}, 600)
 
     def remove(self) -> None:
-        """Remove every plan and stack that was made here."""
-        stacks = {name: found for name in self._made if (found := self.heat.stack(name))}
-        for name, stack in stacks.items():
-            self.heat.delete_stack(name, stack["id"])
-        for name in stacks:
-            until(lambda name=name: self.heat.stack(name) is None, f"{name} is deleted", 120)
+        """Remove every plan and stack that was made here; Heat goes on deleting after it."""
         for name in self._made:
+            stack = self.heat.stack(name)
+            if stack is not None:
+                self.heat.delete_stack(name, stack["id"])
             self.swift.delete_container(name)
             self.mistral.delete_environment(name)
         self._made.clear()

@@ -26,7 +26,7 @@ from tripleo_worker.ports import Batch, Health, Sink
 from tripleo_worker.sources.delivery import deliver
 from tripleo_worker.sources.health import Pulse
 from tripleo_worker.sources.service import Service
-from tripleo_worker.sources.texts import one_text, text_of, when
+from tripleo_worker.sources.texts import in_words, one_text, text_of, when
 
 #: Seconds between two looks at the journal's open operations.
 LOOK = 1.0
@@ -138,7 +138,7 @@ def _ended(operation: Operation, execution: Mapping[str, Any], now: datetime) ->
         operation,
         ident=f"{operation.execution_id} {execution.get('state')} {changed}",
         status=status,
-        message=_words(status, info),
+        message=in_words(status, info) if status.terminal else info,
         time=when(changed, now),
         payload={
             "workflow_name": execution.get("workflow_name"),
@@ -159,16 +159,6 @@ def _gone(operation: Operation, now: datetime) -> Event:
         time=now,
         payload={},
     )
-
-
-def _words(status: Status, info: str) -> str:
-    if not status.terminal:
-        return info
-    said = {
-        Status.SUCCESS: "The workflow ended with success, without a message of its own.",
-        Status.CANCELLED: "The workflow was cancelled.",
-    }.get(status, "The workflow failed without a message of its own.")
-    return f"{said} {info}".strip()
 
 
 def _event(

@@ -14,7 +14,7 @@ from typing import Any
 
 from tripleo_worker.events import MISTRAL_TASK, Event, EventData, Status
 from tripleo_worker.ports import DeadLetter
-from tripleo_worker.sources.texts import mapping_of, one_text, raw_text, text_of, when
+from tripleo_worker.sources.texts import in_words, mapping_of, one_text, raw_text, text_of, when
 
 #: First part of an event type -> the service that sends such.
 _SERVICES = {"orchestration": "heat", "baremetal": "ironic", "mistral": "mistral"}
@@ -63,6 +63,9 @@ def _mistral(ident: str, kind: str, payload: Mapping[str, Any], happened: dateti
     task = kind.startswith(MISTRAL_TASK)
     subject = f"task/{text_of(payload, 'id')}" if task else f"execution/{own}"
     inputs = mapping_of(payload.get("input"))
+    status, info = Status.of(payload.get("state")), one_text(payload.get("state_info"))
+    if status in (Status.FAILED, Status.CANCELLED) and not info and not task:
+        info = in_words(status, info)
     return Event(
         id=ident,
         source="/notifications/mistral",
@@ -74,8 +77,8 @@ def _mistral(ident: str, kind: str, payload: Mapping[str, Any], happened: dateti
         executionid=own,
         rootexecutionid=text_of(payload, "root_execution_id") or own,
         data=EventData(
-            status=Status.of(payload.get("state")),
-            message=one_text(payload.get("state_info")),
+            status=status,
+            message=info,
             payload=dict(payload),
         ),
     )

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from tripleo_worker.events import Status
+
 
 def one_text(message: object) -> str:
     """One text of a message in any of the forms that senders use.
@@ -24,6 +26,20 @@ def one_text(message: object) -> str:
         case list() | tuple():
             return "\n".join(filter(None, map(one_text, message)))
     return str(message)
+
+
+def in_words(status: Status, info: str) -> str:
+    """How an execution ended, where it did not say it itself.
+
+    Args:
+        status: a terminal one.
+        info: what the engine knows of it, or nothing.
+    """
+    said = {
+        Status.SUCCESS: "The workflow ended with success, without a message of its own.",
+        Status.CANCELLED: "The workflow was cancelled.",
+    }.get(status, "The workflow failed without a message of its own.")
+    return f"{said} {info}".strip()
 
 
 def when(value: object, otherwise: datetime) -> datetime:

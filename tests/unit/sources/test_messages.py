@@ -119,6 +119,19 @@ def test_a_notification_of_mistral_names_its_executions():
     assert event.time == datetime(2026, 1, 1, 11, 59, 58, 500000, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("kind", "state", "words"),
+    [
+        ("mistral.workflow.cancelled", "CANCELLED", "The workflow was cancelled."),
+        ("mistral.workflow.failed", "ERROR", "The workflow failed without a message of its own."),
+        ("mistral.workflow.succeeded", "SUCCESS", ""),
+        ("mistral.task.failed", "ERROR", ""),
+    ],
+)
+def test_an_end_without_a_word_gets_one(kind, state, words):
+    assert notice(kind, {"execution_id": "e", "state": state}).data.message == words
+
+
 def test_notifications_of_heat_and_ironic_name_what_they_are_about():
     stack = notice(
         "orchestration.stack.create.end",
