@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import os
 import signal
-import socket
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any
@@ -19,6 +17,14 @@ from keystoneauth1 import loading
 from oslo_log import log
 
 from tripleo_worker import conf as options
+from tripleo_worker.daemon import (
+    STOP_LIMIT,
+    Supervised,
+    end_within,
+    signs_of_life,
+    tell_systemd,
+    watchdog_interval,
+)
 from tripleo_worker.errors import InvalidInput
 from tripleo_worker.feed import LiveFeed
 from tripleo_worker.gateway.application import Gateway, build
@@ -29,15 +35,12 @@ from tripleo_worker.ports import Health, Source
 from tripleo_worker.sources import notifications
 from tripleo_worker.sources.mistral import MistralWatch
 from tripleo_worker.sources.notifications import NotificationSource
-from tripleo_worker.sources.service import pauses
 from tripleo_worker.sources.zaqar import ZaqarSource
 
 LOG = logging.getLogger(__name__)
 
 #: Libraries whose every request is no news.
 _QUIET = ("aiohttp", "amqp", "keystoneauth", "urllib3", "alembic", "oslo.messaging", "oslo_policy")
-#: Longest pause before a source that fell is started again, in seconds.
-LONGEST_PAUSE = 30.0
 
 
 class Serve(Command):
@@ -84,7 +87,7 @@ async def serve(conf: Any) -> None:
         intake = Intake(journal, feed.publish)
         await intake.prepare()
         http = await stack.enter_async_context(aiohttp.ClientSession())
-        sources = followed(conf, identity, http)
+        sources = [Supervised(source) for source in followed(conf, identity, http)]
 
         def health() -> Mapping[str, Health]:
             return {source.name: source.health() for source in sources}
@@ -93,7 +96,10 @@ async def serve(conf: Any) -> None:
         gateway = Gateway(house, host=conf.gateway.host, port=conf.gateway.port)
         await gateway.start()
         # Listeners go first at the end, the journal last: what was read is still stored.
-        tasks = [asyncio.create_task(keep(source, intake), name=source.name) for source in sources]
+        tasks = [asyncio.create_task(source.run(intake), name=source.name) for source in sources]
+        interval = watchdog_interval()
+        if interval is not None:
+            tasks.append(asyncio.create_task(signs_of_life(interval), name="watchdog"))
         stack.push_async_callback(end, tasks)
         stack.push_async_callback(gateway.stop)
         tell_systemd("READY=1")
@@ -101,6 +107,7 @@ async def serve(conf: Any) -> None:
             "Serving on %s port %d", conf.gateway.host, gateway.port, extra={"action": "serve"}
         )
         await asked.wait()
+        end_within(STOP_LIMIT)
         tell_systemd("STOPPING=1")
         LOG.info("Stopping", extra={"action": "stop"})
 
@@ -144,29 +151,8 @@ def followed(conf: Any, identity: Identity, http: aiohttp.ClientSession) -> list
     ]
 
 
-async def keep(source: Source, intake: Intake) -> None:
-    """Run a source; one that falls is started again, after ever longer pauses."""
-    waits = pauses(LONGEST_PAUSE)
-    while True:
-        try:
-            await source.run(intake)
-        except Exception:
-            LOG.exception("%s fell", source.name, extra={"action": "source_fell"})
-        await asyncio.sleep(next(waits))
-
-
 async def end(tasks: list[asyncio.Task[None]]) -> None:
     """Cancel tasks and wait until they are gone."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def tell_systemd(state: str) -> None:
-    """Send a state to the service manager; nothing if there is none. See ``sd_notify(3)``."""
-    address = os.environ.get("NOTIFY_SOCKET", "")
-    if not address:
-        return
-    target = "\0" + address[1:] if address.startswith("@") else address
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
-        channel.sendto(state.encode(), target)

@@ -46,6 +46,9 @@ def load(files: Sequence[str]) -> Any:
     except (cfg.Error, ValueError) as error:
         # oslo.config names option, group and file in its own words.
         raise InvalidInput(f"The configuration is not valid: {error}.") from None
+    if not (conf.log_file or conf.log_dir or conf.use_journal or conf.use_syslog):
+        # oslo.log would take the standard output, which is for data.
+        conf.set_default("use_stderr", True)
     return conf
 
 

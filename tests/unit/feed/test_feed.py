@@ -1,7 +1,9 @@
 """The feed: catch-up then live, for subscribers of any speed."""
 
 import asyncio
+from unittest import mock
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,8 +11,9 @@ from hypothesis import strategies as st
 from tests.unit.journal.events_made import ALL, batch, event
 from tripleo_worker import feed as feed_module
 from tripleo_worker.errors import InvalidPosition
-from tripleo_worker.events import Position, Status
+from tripleo_worker.events import HEAT_RESOURCE, EventData, Position, Status
 from tripleo_worker.feed import LiveFeed
+from tripleo_worker.operations import brief, fold_all
 from tripleo_worker.ports import Filter
 from tripleo_worker.testing import MemoryJournal
 
@@ -131,9 +134,78 @@ def test_every_subscriber_gets_every_event_once_in_order_at_any_speed(sizes, spe
                 mine += entries
             assert ids(mine) == [str(n) for n in range(number)]
 
-    before = feed_module.RING, feed_module.PAGE
-    feed_module.RING, feed_module.PAGE = 3, 4
-    try:
+    with mock.patch.multiple(feed_module, RING=3, PAGE=4):
         asyncio.run(run())
-    finally:
-        feed_module.RING, feed_module.PAGE = before
+
+
+steps = st.one_of(
+    st.integers(1, 6),  # so many events are stored
+    st.tuples(st.just("join"), st.integers(0, 40), st.sampled_from(["", "p", "q"])),
+    st.tuples(st.just("read"), st.integers(0, 9), st.just("")),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(steps, max_size=40), st.sampled_from([1, 200, 10**9]))
+def test_from_any_position_exactly_what_is_later_and_passes_follows(played, ring_bytes):
+    async def run():
+        journal = MemoryJournal()
+        feed = LiveFeed(journal)
+        stored, readers = [], []
+        for step in played:
+            if isinstance(step, int):
+                made = [event(len(stored) + i, project="pq"[i % 2]) for i in range(step)]
+                entries = await journal.append(batch(*made))
+                stored += entries
+                feed.publish(entries)
+            elif step[0] == "join":
+                since = min(step[1], len(stored))
+                where = Filter(project=step[2] or None)
+                reader = await feed.subscribe(f"{journal.epoch}:{since}", where)
+                assert reader.recovered
+                readers.append((reader, since, where, []))
+            elif readers:
+                reader, _, _, got = readers[step[1] % len(readers)]
+                got += await reader.next(0)
+        for reader, since, where, got in readers:
+            while entries := await reader.next(0):
+                got += entries
+            assert got == [e for e in stored[since:] if where.passes(e.event)]
+            assert reader.position.sequence == len(stored)
+
+    with mock.patch.multiple(feed_module, RING=3, PAGE=4, RING_BYTES=ring_bytes):
+        asyncio.run(run())
+
+
+async def test_large_events_do_not_fill_the_ring(journal, feed, monkeypatch):
+    monkeypatch.setattr(feed_module, "RING_BYTES", 10_000)
+    subscription = await feed.subscribe("latest", ALL)
+    for number in range(50):
+        large = msgspec.structs.replace(event(number), data=EventData(message="x" * 1000))
+        await store(journal, feed, large)
+        assert sum(len(entry.text) for entry in feed._ring) <= 20_000
+    got = []
+    while entries := await subscription.next(0):
+        got += entries
+    assert ids(got) == [str(n) for n in range(50)]
+
+
+async def test_a_snapshot_can_be_folded_on(journal, feed):
+    def resource(number, name, status):
+        payload = {"resource_name": name, "resource_status": status, "stack_id": "s"}
+        return msgspec.structs.replace(
+            event(number, kind=HEAT_RESOURCE), data=EventData(payload=payload)
+        )
+
+    begun = [resource(n, f"r{n}", "IN_PROGRESS") for n in range(5)]
+    await store(journal, feed, *begun)
+    subscription = await feed.subscribe("other:1", ALL)
+    (snapshot,) = subscription.operations
+    await store(journal, feed, *(resource(10 + n, f"r{n}", "COMPLETE") for n in range(5)))
+    later = [entry.event for entry in await subscription.next(0)]
+    folded = fold_all(snapshot, later)
+    assert folded == await journal.operation("x")
+    assert (folded.resources.complete, folded.resources.in_progress) == (5, 0)
+    await store(journal, feed, event(99, status=Status.SUCCESS))
+    (ended,) = (await feed.subscribe("other:1", ALL)).operations
+    assert ended == brief(ended)

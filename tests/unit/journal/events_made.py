@@ -42,3 +42,13 @@ events = st.builds(
 batches = st.lists(
     st.builds(lambda made: batch(*made), st.lists(events, max_size=8)), min_size=1, max_size=8
 )
+
+
+async def read_all(journal, where=ALL, limit=7):
+    entries, after = [], 0
+    while True:
+        page = await journal.read(after, where, limit)
+        entries += page.entries
+        if page.upto == after:
+            return entries
+        after = page.upto

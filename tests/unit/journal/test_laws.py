@@ -1,30 +1,55 @@
 """Laws of the journal: for any batches, in any order, delivered any number of times."""
 
 import asyncio
+import contextlib
+import functools
 import tempfile
+from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.journal.events_made import ALL, batches
 from tripleo_worker.events import decode
+from tripleo_worker.journal import database
 from tripleo_worker.journal.store import SqlJournal
 from tripleo_worker.operations import brief, fold_all
 from tripleo_worker.ports import Filter
+from tripleo_worker.testing import MemoryJournal
 
 laws = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def in_journal(work):
-    async def run():
-        with tempfile.TemporaryDirectory() as folder:
-            journal = await SqlJournal.open(f"sqlite:///{folder}/journal.sqlite")
-            try:
-                return await work(journal)
-            finally:
-                await journal.close()
+@functools.cache
+def empty():
+    """The file of a new journal: migrating one for each example would take long."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "journal.sqlite")
+        engine = database.connect(f"sqlite:///{path}")
+        database.migrate(engine)
+        engine.dispose()
+        return path.read_bytes()
 
-    return asyncio.run(run())
+
+@contextlib.asynccontextmanager
+async def opened(path):
+    journal = await SqlJournal.open(f"sqlite:///{path}")
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+def in_journal(work):
+    async def run(path):
+        await work(MemoryJournal())
+        async with opened(path) as journal:
+            await work(journal)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "journal.sqlite")
+        path.write_bytes(empty())
+        asyncio.run(run(path))
 
 
 @laws
@@ -98,5 +123,24 @@ def test_each_root_execution_ends_once_and_its_fold_is_that_of_a_replay(made):
         listed = await journal.operations()
         for operation in listed:
             assert operation == brief(operation)
+
+    in_journal(work)
+
+
+@laws
+@given(batches)
+def test_appends_at_once_leave_the_same_as_in_any_order(made):
+    async def work(journal):
+        stored = await asyncio.gather(*(journal.append(one) for one in made))
+        entries = sorted((e for one in stored for e in one), key=lambda entry: entry.sequence)
+        assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
+        assert list((await journal.read(0, ALL, 1000)).entries) == entries
+        for one in stored:
+            places = [entry.sequence for entry in one]
+            assert places == list(range(places[0], places[0] + len(places))) if places else True
+        for root in ("x", "y"):
+            own = [entry.event for entry in entries if entry.event.rootexecutionid == root]
+            assert sum(event.final for event in own) <= 1
+            assert await journal.operation(root) == fold_all(None, own)
 
     in_journal(work)

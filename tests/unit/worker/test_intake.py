@@ -1,5 +1,6 @@
 """Between the sources and the journal: nothing secret passes, and what is stored is told."""
 
+import asyncio
 import json
 
 import msgspec
@@ -143,3 +144,24 @@ def test_masking_keeps_the_shape(value):
     assert type(known) is type(hidden)
     if isinstance(known, dict):
         assert known.keys() == hidden.keys()
+
+
+async def test_who_is_cancelled_while_it_stores_keeps_nothing_from_the_listeners():
+    journal, told = MemoryJournal(), asyncio.Queue()
+    store, begun, go_on = journal.append, asyncio.Event(), asyncio.Event()
+
+    async def slowly(made):
+        begun.set()
+        await go_on.wait()
+        return await store(made)
+
+    journal.append = slowly
+    task = asyncio.create_task(Intake(journal, told.put_nowait).submit(batch(event(1))))
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go_on.set()
+    async with asyncio.timeout(5):
+        (entry,) = await told.get()
+    assert entry.event.id == "1"
