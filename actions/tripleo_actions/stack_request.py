@@ -11,6 +11,9 @@ from tripleo_actions.references import Resolver, heat_environment
 #: Seconds that Heat's events stay in their queue.
 EVENT_TTL = 4 * 3600
 
+#: The parameter that makes configuration run again when it changes.
+IDENTIFIER = "DeployIdentifier"
+
 
 def rendered_files(files: Mapping[str, str]) -> dict[str, str]:
     """A plan's files with the outputs of its Jinja2 templates.

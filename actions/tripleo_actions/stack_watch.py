@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
-from tripleo_actions.faults import cut
+from tripleo_actions import stack_expected
+from tripleo_actions.faults import CallFailed, cut
+from tripleo_actions.stack_expected import link
 
 #: Failed resources that a message names; all stand in its payload, up to a limit.
 NAMED, LISTED = 3, 50
@@ -30,13 +32,15 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
     before: str | None = None
     #: Of the deployment's lock.
     nonce: str = ""
+    #: Seconds since the epoch after which nobody waits any longer.
+    deadline: float = float("inf")
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What a look at a stack brought."""
 
     done: bool
-    #: RUNNING, SUCCESS or FAILED.
+    #: RUNNING, SUCCESS, FAILED or CANCELLED.
     status: str
     message: str
     stack_status: str
@@ -72,45 +76,73 @@ def judge(started: Started, stack: Mapping[str, Any] | None) -> Outcome:
     return _going(name, word)
 
 
-def explained(outcome: Outcome, resources: Iterable[Mapping[str, Any]]) -> Outcome:
+def explained(outcome: Outcome, resources: Iterable[Mapping[str, Any]], stack: str) -> Outcome:
     """A failure with the resources that caused it, instead of the stack's own summary.
 
     Args:
-        outcome: of a stack that failed.
-        resources: as Heat lists the failed ones, nested ones too.
+        outcome: Of a stack that failed.
+        resources: As Heat lists the failed ones, nested ones too.
+        stack: The root stack's name.
     """
-    failures = causes(list(resources))
+    failures = causes(list(resources), stack)
     if not failures:
         return outcome
     named = "; ".join(f"{one['name']}: {one['reason']}" for one in failures[:NAMED])
     more = len(failures) - NAMED
-    head, _, _ = outcome.message.partition(". ")
-    text = f"{head.rstrip('.')}. {named}" + (f" (and {more} more)" if more > 0 else "")
+    text = f"The stack {stack} is {outcome.stack_status}. {named}"
+    text += f" (and {more} more)" if more > 0 else ""
     return msgspec.structs.replace(outcome, message=cut(text), failures=failures[:LISTED])
 
 
-def causes(resources: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def given_up(outcome: Outcome) -> Outcome:
+    """The outcome of a wait whose time is over."""
+    text = f"Gave up waiting. {outcome.message}"
+    return msgspec.structs.replace(outcome, done=True, status="FAILED", message=text)
+
+
+def left_alone(outcome: Outcome) -> Outcome:
+    """The outcome of a wait whose execution has ended; the stack goes on by itself."""
+    text = f"The execution has ended meanwhile. {outcome.message}"
+    return msgspec.structs.replace(outcome, done=True, status="CANCELLED", message=text)
+
+
+def unseen(started: Started, reason: str) -> Outcome:
+    """The outcome of a look at which Heat did not answer."""
+    text = f"The stack {started.stack_name} cannot be seen at the moment: {reason}"
+    return Outcome(done=False, status="RUNNING", message=cut(text), stack_status="UNKNOWN")
+
+
+def unknown(started: Started, error: CallFailed) -> CallFailed:
+    """The error of a wait that Heat refuses to answer any more, e.g. to an old token."""
+    text = f"{error.message} Whether the stack {started.stack_name} goes on is not known."
+    return CallFailed(error.service, error.status, text, remedy="Ask Heat for the stack.")
+
+
+def deployment_status(action: str, status: str) -> str:
+    """The word of clients in the field for how a plan's deployment stands."""
+    prefix = "UNDEPLOY" if action == "DELETE" else "DEPLOY"
+    ended = {"SUCCESS": "UNDEPLOYED" if action == "DELETE" else "DEPLOY_SUCCESS"}
+    ended |= {"FAILED": f"{prefix}_FAILED", "RUNNING": f"{prefix}ING"}
+    return ended.get(status, "UNKNOWN")
+
+
+def causes(resources: Sequence[Mapping[str, Any]], stack: str) -> list[dict[str, str]]:
     """The failed resources that are not merely parents of failed ones, nor ended by them.
 
     Returns:
         Each ``name`` (with those of the resources above it), ``type`` and ``reason``.
     """
-    stacks = {_link(one, "stack") for one in resources}
-    leaves = [one for one in resources if _link(one, "nested") not in stacks]
+    stacks = {link(one, "stack") for one in resources}
+    leaves = [one for one in resources if link(one, "nested") not in stacks]
     own = [one for one in leaves if not _aborted(one)] or leaves
     return [
         {
-            "name": _name(one),
+            "name": stack_expected.place(one, stack),
             "type": str(one.get("resource_type", "")),
             "reason": cut(str(one.get("resource_status_reason") or ""), REASON_BYTES),
         }
         for one in own
     ]
-
-
-def count(preview: Iterable[Any]) -> int:
-    """Resources of a preview: nested ones, and the one that each nest is made by."""
-    return sum(1 + count(one) if isinstance(one, list) else 1 for one in preview)
 
 
 def _going(name: str, word: str) -> Outcome:
@@ -120,6 +152,9 @@ def _going(name: str, word: str) -> Outcome:
 
 
 def _gone(started: Started) -> Outcome:
+    if started.action == "DELETE" and not started.stack_id:
+        text = f"There is no stack {started.stack_name}: nothing was to be deleted."
+        return Outcome(done=True, status="SUCCESS", message=text, stack_status="")
     if started.action == "DELETE":
         text = f"The stack {started.stack_name} is deleted."
         return Outcome(done=True, status="SUCCESS", message=text, stack_status="DELETE_COMPLETE")
@@ -130,14 +165,3 @@ def _gone(started: Started) -> Outcome:
 def _aborted(resource: Mapping[str, Any]) -> bool:
     reason = str(resource.get("resource_status_reason") or "").lower()
     return any(word in reason for word in _ABORTED)
-
-
-def _link(resource: Mapping[str, Any], rel: str) -> str:
-    links = resource.get("links") or ()
-    return next((str(link["href"]) for link in links if link.get("rel") == rel), "")
-
-
-def _name(resource: Mapping[str, Any]) -> str:
-    parent = resource.get("parent_resource")
-    name = str(resource.get("resource_name", ""))
-    return f"{parent}.{name}" if parent else name

@@ -78,23 +78,14 @@ class Heat(Service):
         resources: list[Any] = reply.json()["stack"]["resources"]
         return resources
 
-    def preview_update(
-        self, name: str, stack_id: str, body: dict[str, Any]
-    ) -> dict[str, list[dict[str, Any]]]:
-        """What an update would do.
+    def deployed(self, name: str, stack_id: str) -> dict[str, Any]:
+        """What a stack was last asked to be.
 
         Returns:
-            Resources under ``added``, ``deleted``, ``replaced``, ``unchanged``, ``updated``.
+            ``template``, ``files`` and ``environment``; hidden values are masked by Heat.
         """
-        reply = self.call(
-            "PUT",
-            _path(name, stack_id) + "/preview",
-            params={"show_nested": "True"},
-            json=body,
-            timeout=TEMPLATE_TIMEOUT,
-        )
-        changes: dict[str, list[dict[str, Any]]] = reply.json()["resource_changes"]
-        return changes
+        parts = ("template", "files", "environment")
+        return {part: self.call("GET", f"{_path(name, stack_id)}/{part}").json() for part in parts}
 
     def validate(self, body: dict[str, Any]) -> dict[str, Any]:
         """Validate a plan's templates, nested ones too.
@@ -115,12 +106,24 @@ class Heat(Service):
         tree: dict[str, Any] = reply.json()
         return tree
 
-    def failed_resources(self, name: str, stack_id: str) -> list[dict[str, Any]]:
-        """Every resource of a stack, nested ones too, whose last action failed."""
-        params = {"nested_depth": str(NESTED_DEPTH), "status": "FAILED"}
-        reply = self.call("GET", _path(name, stack_id) + "/resources", params=params)
-        resources: list[dict[str, Any]] = reply.json()["resources"]
-        return resources
+    def resources(self, name: str, stack_id: str, status: str = "") -> list[dict[str, Any]]:
+        """Every resource of a stack, nested ones too.
+
+        Args:
+            name: The stack's name.
+            stack_id: Its id.
+            status: Only those whose last action ended so, e.g. FAILED.
+
+        Returns:
+            As Heat lists them: ``resource_name``, ``resource_type``, ``resource_status``
+            (CREATE_COMPLETE and the like), ``resource_status_reason``, ``links``.
+        """
+        params = {"nested_depth": str(NESTED_DEPTH), **({"status": status} if status else {})}
+        reply = self.call(
+            "GET", f"{_path(name, stack_id)}/resources", params=params, timeout=TEMPLATE_TIMEOUT
+        )
+        listed: list[dict[str, Any]] = reply.json()["resources"]
+        return listed
 
 
 def _path(name: str, stack_id: str) -> str:

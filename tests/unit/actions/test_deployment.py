@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.actions.twins import Services
-from tripleo_actions import deployment, stack_watch
+from tripleo_actions import stack_expected, stack_lock, stack_start, stack_watch
 from tripleo_actions.faults import PlanLocked
 from tripleo_actions.stack_watch import Started
 from tripleo_worker.errors import InvalidInput
@@ -40,7 +40,7 @@ def test_a_state_is_measured_by_what_was_asked(told, found, done, status):
     assert outcome.message
 
 
-def resource(name, own, reason, nested="", parent=None):
+def resource(name, own, reason, nested=""):
     links = [{"rel": "stack", "href": own}]
     if nested:
         links.append({"rel": "nested", "href": nested})
@@ -49,37 +49,39 @@ def resource(name, own, reason, nested="", parent=None):
         "resource_type": "OS::X",
         "resource_status_reason": reason,
         "links": links,
-        "parent_resource": parent,
     }
 
 
+ROOT = "http://heat/stacks/oc/1"
+GROUP = "http://heat/stacks/oc-Servers-abcdefabcdef/2"
+NODE = "http://heat/stacks/oc-Servers-abcdefabcdef-0-ghijklghijkl/3"
 FAILED = [
-    resource("Servers", "root", "resources.Servers: ...", nested="group"),
-    resource("0", "group", "resources[0]: ...", nested="node", parent="Servers"),
-    resource("DiskCheck", "node", "the disk is faulty", parent="0"),
-    resource("Network", "root", "CREATE aborted (user triggered cancel)"),
+    resource("Servers", ROOT, "resources.Servers: ...", nested=GROUP),
+    resource("0", GROUP, "resources[0]: ...", nested=NODE),
+    resource("DiskCheck", NODE, "the disk is faulty"),
+    resource("Network", ROOT, "CREATE aborted (user triggered cancel)"),
 ]
 
 
 def test_causes_are_the_leaves_that_nothing_else_ended():
-    assert stack_watch.causes(FAILED) == [
-        {"name": "0.DiskCheck", "type": "OS::X", "reason": "the disk is faulty"}
+    assert stack_watch.causes(FAILED, "oc") == [
+        {"name": "Servers.0.DiskCheck", "type": "OS::X", "reason": "the disk is faulty"}
     ]
 
 
 def test_what_was_only_aborted_is_told_where_nothing_else_is_known():
-    assert [one["name"] for one in stack_watch.causes(FAILED[3:])] == ["Network"]
+    assert [one["name"] for one in stack_watch.causes(FAILED[3:], "oc")] == ["Network"]
 
 
 def test_a_failure_names_its_causes_in_its_message():
     outcome = stack_watch.judge(started(), stack("CREATE_FAILED", reason="resources.Servers: x"))
-    told = stack_watch.explained(outcome, FAILED)
-    assert told.message == "The stack oc is CREATE_FAILED. 0.DiskCheck: the disk is faulty"
-    assert stack_watch.explained(outcome, []) == outcome
+    told = stack_watch.explained(outcome, FAILED, "oc")
+    assert told.message == "The stack oc is CREATE_FAILED. Servers.0.DiskCheck: the disk is faulty"
+    assert stack_watch.explained(outcome, [], "oc") == outcome
 
 
 def test_a_preview_is_counted_with_all_that_is_nested():
-    assert stack_watch.count([{}, [{}, [{}, {}]], []]) == 1 + (1 + 1 + (1 + 2)) + 1
+    assert stack_expected.created([{}, [{}, [{}, {}]], []]) == 1 + (1 + 1 + (1 + 2)) + 1
 
 
 @pytest.mark.parametrize(
@@ -90,16 +92,16 @@ def test_a_preview_is_counted_with_all_that_is_nested():
 def test_a_stack_in_progress_or_half_deleted_is_not_touched(word, action):
     found = stack(word) if word else None
     if action:
-        assert deployment.action_for("oc", found) == action
+        assert stack_start.action_for("oc", found) == action
     else:
-        with pytest.raises(InvalidInput, match="nothing was started"):
-            deployment.action_for("oc", found)
+        with pytest.raises((InvalidInput, PlanLocked), match="nothing was started"):
+            stack_start.action_for("oc", found)
 
 
 @pytest.mark.parametrize("minutes", [0, -1, True, 1.5, "240", None, 10**6])
 def test_a_timeout_that_is_none_is_refused(minutes):
     with pytest.raises(InvalidInput, match="timeout"):
-        deployment.checked_timeout(minutes)
+        stack_start.checked_timeout(minutes)
 
 
 @pytest.fixture
@@ -111,18 +113,18 @@ def services():
 
 @pytest.mark.parametrize("state", ["RUNNING", "PAUSED"])
 def test_an_execution_that_goes_on_keeps_its_lock(services, state):
-    deployment.hold(seen_by(services, "e1"), "oc")
+    stack_lock.hold(seen_by(services, "e1"), "oc")
     services.mistral.states["e1"] = state
     with pytest.raises(PlanLocked, match="execution e1"):
-        deployment.hold(services, "oc")
+        stack_lock.hold(services, "oc")
 
 
 @pytest.mark.parametrize("state", ["ERROR", "CANCELLED", "SUCCESS", None])
 def test_the_lock_of_an_execution_that_has_ended_is_taken_over(services, state):
-    first = deployment.hold(seen_by(services, "e1"), "oc")
+    first = stack_lock.hold(seen_by(services, "e1"), "oc")
     if state:
         services.mistral.states["e1"] = state
-    second = deployment.hold(services, "oc")
+    second = stack_lock.hold(services, "oc")
     second.confirm()
     with pytest.raises(PlanLocked):
         first.confirm()
