@@ -27,6 +27,12 @@ def parse(text: str | bytes) -> Map:
     return {**data, "topics": [_topic(topic, n) for n, topic in enumerate(topics, 1)]}
 
 
+def files(capabilities: Map) -> Iterator[str]:
+    """The environment files that the map names."""
+    for group in _groups(capabilities):
+        yield from (environment["file"] for environment in group["environments"])
+
+
 def overview(capabilities: Map, enabled: list[str], available: list[str]) -> dict[str, Any]:
     """What clients show: each topic with its groups, each environment with ``enabled``.
 
@@ -39,7 +45,7 @@ def overview(capabilities: Map, enabled: list[str], available: list[str]) -> dic
         Topic title -> topic; the topic ``Other`` for environments outside the map.
     """
     on = set(enabled)
-    known = set(_files(capabilities))
+    known = set(files(capabilities))
     topics = {topic["title"]: _shown(topic, on) for topic in capabilities["topics"]}
     root = {capabilities.get("root_environment")}
     others = [f for f in dict.fromkeys([*enabled, *available]) if f not in known | root]
@@ -76,7 +82,7 @@ def selection(
         raise InvalidInput(f"{clash} is required by another environment, so it cannot be off.")
     off += _excluded(capabilities, on)
     if purge:
-        named = set(_files(capabilities)) - {capabilities.get("root_environment")}
+        named = set(files(capabilities)) - {capabilities.get("root_environment")}
         off += [f for f in enabled if f in named and f not in on]
     return on, list(dict.fromkeys(off))
 
@@ -148,11 +154,6 @@ def _other(files: list[str], on: set[str]) -> Map:
 def _groups(capabilities: Map) -> Iterator[Map]:
     for topic in capabilities["topics"]:
         yield from topic["environment_groups"]
-
-
-def _files(capabilities: Map) -> Iterator[str]:
-    for group in _groups(capabilities):
-        yield from (environment["file"] for environment in group["environments"])
 
 
 def _requirements(capabilities: Map) -> dict[str, list[str]]:

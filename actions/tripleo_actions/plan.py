@@ -12,6 +12,7 @@ from tripleo_actions import (
     passwords,
     plan_environment,
     plan_store,
+    rendering,
     sample,
     yaml_guard,
 )
@@ -135,6 +136,7 @@ class CreatePlan(TripleOAction):
     def _store(self, services: Services, lease: locks.Lease, name: str) -> dict[str, Any]:
         plan = plan_store.read(services, name, new=True)
         files = rendered_files(plan.files)
+        check_offered(files)
         environment = plan.environment or plan_environment.default(name, read_map(files))
         if self.generate_passwords:
             environment = with_passwords(environment, files)
@@ -208,6 +210,19 @@ def check_deletable(services: Services, name: str) -> None:
 def read_map(files: Mapping[str, str]) -> capabilities.Map:
     """A plan's capabilities map; an empty one if it has none."""
     return capabilities.parse(files.get(capabilities.FILE, ""))
+
+
+def check_offered(files: Mapping[str, str]) -> None:
+    """Make sure that what a plan offers can be read before anybody switches it on.
+
+    Raises:
+        InvalidInput: its capabilities map or an environment is faulty; file and line are named.
+    """
+    named = {path for path in capabilities.files(read_map(files)) if path in files}
+    folder = {path for path in files if path.startswith("environments/")}
+    for path in sorted(named | folder):
+        if path.endswith((".yaml", ".yml")) and not rendering.is_template(path):
+            yaml_guard.load_mapping(files[path], path)
 
 
 def with_passwords(environment: PlanEnvironment, files: Mapping[str, str]) -> PlanEnvironment:

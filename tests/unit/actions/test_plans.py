@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from tests.unit.actions.twins import Services
-from tripleo_actions import locks, plan_store, yaml_guard
+from tripleo_actions import locks, plan_store, sample, yaml_guard
 from tripleo_actions.faults import CallFailed, NotThere, PlanLocked
 from tripleo_actions.heat_capabilities import GetCapabilities, ListRoles, UpdateCapabilities
 from tripleo_actions.parameters import ResetParameters, UpdateParameters
@@ -215,3 +215,19 @@ def test_a_file_that_is_no_text_is_left_alone(plan):
     assert "picture.png" not in read.files
     UpdatePlan("oc").perform(plan)
     assert plan.swift.get("oc", "picture.png").body == b"\xff\xfe"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "where"),
+    [
+        ("environments/fast.yaml", b"parameter_defaults: {}\nparameter_defaults: {}\n", ":2: "),
+        ("capabilities-map.yaml", b"topics:\n  - {title: a\n", ":3: "),
+        ("capabilities-map.yaml", b"topics:\n", "the section topics is null"),
+    ],
+)
+def test_what_is_off_has_to_be_readable_too(services, file, text, where):
+    services.swift.create_container("oc", {})
+    services.swift.put_many("oc", sample.files() | {file: text})
+    with pytest.raises(InvalidInput, match=f"{file}.*{where}"):
+        CreatePlan("oc").perform(services)
+    assert services.mistral.held == {}
