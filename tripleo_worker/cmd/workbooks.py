@@ -27,7 +27,7 @@ def _add_paths(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
         nargs="*",
         type=Path,
         metavar="PATH",
-        help="workbook files, or folders with *.yaml (default: the shipped workbooks)",
+        help="workbook files, or folders of YAML files (default: the shipped workbooks)",
     )
     return parser
 
@@ -80,7 +80,7 @@ class SyncWorkbooks(Lister):
         parser.add_argument(
             "--prune",
             action="store_true",
-            help="remove workbooks and workflows named tripleo.* that are shipped no more",
+            help="remove workbooks and workflows of the namespace tripleo that are shipped no more",
         )
         parser.add_argument(
             "--os-cloud",
