@@ -33,6 +33,12 @@ class OwnWorker:
         self.log, self.journal = config.with_suffix(".log"), config.with_name("journal.sqlite")
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def code(self) -> int | None:
+        """The exit code; None while it runs."""
+        assert self._process is not None
+        return self._process.poll()
+
     def start(self) -> None:
         """Start it, and wait until it serves."""
         with self.log.open("ab") as log:
