@@ -79,7 +79,9 @@ class Ledger:
         root = event.rootexecutionid
         placed = event.placed(Position(self._epoch, self._head))
         final = bool(root) and ends(event, ended=self._has_ended(root))
-        placed = msgspec.structs.replace(placed, final=final)
+        if placed.final is not final:
+            # A source's own mark counts for nothing.
+            placed = msgspec.structs.replace(placed, final=final)
         if root:
             self._later.setdefault(root, []).append(placed)
             if final:
