@@ -272,7 +272,7 @@ _WORKER = (
         name="worker",
         command=("{bin}/tripleo-worker", "serve", *_config("tripleo-worker/tripleo-worker.conf")),
         needs=("identity", "zaqar", "zaqar-websocket", "mistral"),
-        probes=_http("worker", "/healthz"),
+        probes=_http("worker", "/readyz"),
         config="tripleo-worker",
         ports=("worker",),
     ),
