@@ -69,6 +69,18 @@ class Plans:
         inputs = {"container": plan, "parameters": parameters}
         return self.client.action("tripleo.parameters.update", inputs)
 
+    def events(self, execution: str) -> list[dict[str, Any]]:
+        """What the worker's journal holds of a root execution, in order."""
+        found: list[dict[str, Any]] = []
+        query, before = {"execution": execution, "since": "earliest"}, ""
+        while query["since"] != before:
+            before = query["since"]
+            url = f"{self.client.cloud.endpoint()}/v1/events"
+            page = self.client.cloud.session.get(url, params=query).json()
+            found += page["events"]
+            query["since"] = page["position"]
+        return found
+
     def mark(self, kind: str) -> None:
         """Post what the worker journals, as an event of this type, after all before it."""
         self._zaqar.post("tripleo-progress", {"type": kind, "payload": {}}, 600)

@@ -13,7 +13,7 @@ from tripleo_worker.gateway import answers, asking, lines, policies
 from tripleo_worker.gateway.house import HOUSE
 from tripleo_worker.gateway.metrics import CONTENT_TYPE
 from tripleo_worker.operations import brief
-from tripleo_worker.ports import Filter
+from tripleo_worker.ports import Filter, Journal, Page
 
 NDJSON = "application/x-ndjson"
 
@@ -34,7 +34,7 @@ async def events(request: web.Request) -> web.StreamResponse:
     start = await house.feed.subscribe(wanted.asked.since, where)
     start.close()
     position = start.position
-    page = await house.journal.read(position.sequence, where, wanted.limit)
+    page = await _page(house.journal, position.sequence, where, wanted.limit)
     texts = [entry.text for entry in page.entries] if start.recovered else []
     after = Position(position.epoch, page.upto) if start.recovered else position
     house.metrics.delivered.labels("rest").inc(len(texts))
@@ -52,6 +52,15 @@ async def events(request: web.Request) -> web.StreamResponse:
     if not start.recovered:
         body["operations"] = start.operations
     return answers.reply(body)
+
+
+async def _page(journal: Journal, after: int, where: Filter, limit: int) -> Page:
+    """The next page; one that is empty is the end, however little the filter lets through."""
+    page = await journal.read(after, where, limit)
+    while not page.entries and page.upto > after:
+        after = page.upto
+        page = await journal.read(after, where, limit)
+    return page
 
 
 async def position(request: web.Request) -> web.Response:

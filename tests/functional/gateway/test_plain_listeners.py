@@ -107,7 +107,15 @@ def test_websocket_and_sse_hear_the_same_and_strangers_nothing(
         assert numbers == list(range(first, first + len(numbers)))
         of_it = [one for one in heard[SSE] if one.get("rootexecutionid") == run.execution_id]
         assert {one["sequence"] for one in of_it} >= set(seen)
-        assert [one["data"]["status"] for one in of_it if one.get("final")] == ["SUCCESS"]
+        (final,) = [one for one in of_it if one.get("final")]
+        assert (final["type"], final["data"]["status"]) == (DEPLOY, "SUCCESS")
+        # The word is out while the execution still runs: listeners need not ask the engine.
+        (ended,) = [one for one in of_it if _engines_end(one, run.execution_id)]
+        assert (ended["type"], ended["data"]["status"]) == (
+            "mistral.workflow.succeeded",
+            "SUCCESS",
+        )
+        assert final["sequence"] < ended["sequence"]
 
         for example in (WEBSOCKET, SSE):
             listener = listeners[example, "stranger"]
@@ -120,6 +128,12 @@ def test_websocket_and_sse_hear_the_same_and_strangers_nothing(
     log = undercloud.layout.log("worker").read_text(errors="replace")
     assert token not in log
     assert foreign not in log
+
+
+def _engines_end(event: dict[str, Any], execution: str) -> bool:
+    kind, _, change = event["type"].rpartition(".")
+    ended = change in ("succeeded", "failed", "cancelled")
+    return ended and kind == "mistral.workflow" and event["executionid"] == execution
 
 
 def somebody_elses_workflow(undercloud: Undercloud, stranger: Session) -> str:

@@ -16,7 +16,7 @@ import pytest
 from keystoneauth1.session import Session
 
 from tests.functional.conftest import Undercloud
-from tests.functional.samples import until
+from tests.functional.samples import Plans, until
 from tripleo_worker.client.cloud import Cloud
 from tripleo_worker.client.sync.connection import Connection
 from tripleo_worker.events import Status
@@ -127,13 +127,6 @@ def known(client: Connection, execution: str) -> Any:
     return found[0] if found else None
 
 
-def events(client: Connection, session: Session, execution: str) -> list[dict[str, Any]]:
-    query = {"since": "earliest", "execution": execution, "limit": "500"}
-    answer = session.get(f"{client.cloud.endpoint()}/v1/events", params=query)
-    found: list[dict[str, Any]] = answer.json()["events"]
-    return found
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_each_end_is_told_once_and_in_words(
     name: str, watched: dict[str, Watched], client: Connection, session: Session
@@ -148,7 +141,7 @@ def test_each_end_is_told_once_and_in_words(
     assert one.command.returncode == case.code, said
     assert case.words in said
 
-    found = events(client, session, one.execution)
+    found = Plans(session).events(one.execution)
     finals = [event for event in found if event.get("final")]
     assert [event["data"]["status"] for event in finals] == [case.status]
     assert finals[0]["executionid"] == finals[0]["rootexecutionid"] == one.execution
@@ -160,6 +153,6 @@ def test_a_late_watcher_hears_the_same(
     """After all that may still be told of them, each has one end, and it is the same."""
     time.sleep(max(0.0, min(one.began for one in watched.values()) + 20 - time.monotonic()))
     for name, one in watched.items():
-        finals = [event for event in events(client, session, one.execution) if event.get("final")]
+        finals = [event for event in Plans(session).events(one.execution) if event.get("final")]
         assert [event["data"]["status"] for event in finals] == [CASES[name].status]
         assert client.watch(one.execution).wait().status is CASES[name].status

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.gateway.conftest import caller
 from tests.unit.journal.events_made import event
 from tripleo_worker.events import Status
-from tripleo_worker.ports import Health
+from tripleo_worker.ports import Health, Page
 
 ROUTES = ("/v1/events", "/v1/events/stream", "/v1/position", "/v1/operations", "/v1/operations/x")
 
@@ -48,6 +48,25 @@ async def test_pages_follow_one_another_to_the_end(worker):
         since = body["position"]
     assert found == [str(n) for n in range(25)]
     assert since == "e1:25"
+
+
+async def test_an_empty_page_is_the_end_also_where_the_journal_looks_step_by_step(
+    worker, monkeypatch
+):
+    await worker.store(*(event(n, project="q" if n < 24 else "p") for n in range(25)))
+    read = worker.journal.read
+
+    async def ten_at_a_time(after, where, limit):
+        last = min(after + 10, 25)
+        page = await read(after, where, limit)
+        entries = tuple(one for one in page.entries if one.sequence <= last)
+        return Page(entries=entries, upto=last)
+
+    monkeypatch.setattr(worker.journal, "read", ten_at_a_time)
+    _, body = await worker.get("/v1/events?since=earliest")
+    assert ids(body) == ["24"]
+    _, body = await worker.get(f"/v1/events?since={body['position']}")
+    assert ids(body) == []
 
 
 async def test_projects_see_their_own_events_and_administrators_all(worker):
